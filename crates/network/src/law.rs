@@ -195,6 +195,12 @@ pub trait QueueDisc: Send {
     /// The backlog.
     fn backlog(&self) -> Backlog;
 
+    /// The part that is taken of the buffer in which packets of `precedence` wait; `None` if it has
+    /// no limit, or cannot tell. Whether it tells never changes.
+    fn fullness(&self, _precedence: u8) -> Option<f64> {
+        None
+    }
+
     /// Whether it gives a packet whenever one waits. A discipline that shapes its traffic does not:
     /// then [`QueueDisc::ready_at`] tells when to ask again. The answer never changes.
     fn is_work_conserving(&self) -> bool {

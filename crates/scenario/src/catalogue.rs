@@ -3,7 +3,7 @@
 
 use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
 use forebay_mechanisms::element::media::MediaParameters;
-use forebay_mechanisms::element::paced::{FrameParameters, PacedParameters};
+use forebay_mechanisms::element::paced::{EfcnParameters, FrameParameters, PacedParameters};
 use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
@@ -33,17 +33,24 @@ pub fn catalogue(registry: &Registry) -> String {
 type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
 /// The sections of paced sources and of policing.
-const PACED_SECTIONS: [SectionRow; 5] = [
+const PACED_SECTIONS: [SectionRow; 6] = [
     (
         "flows.NAME.paced",
         "Paced sources: packets at a rate that follows notifications of congestion.",
         PacedParameters::FIELDS,
-        &["activity", "pace", "frames"],
+        &["activity", "pace", "frames", "efcn"],
     ),
     (
         "flows.NAME.paced.frames",
         "Transfers in frames: one with a packet missing is lost, and can be sent again.",
         FrameParameters::FIELDS,
+        &[],
+    ),
+    (
+        "flows.NAME.paced.efcn",
+        "Explicit forward congestion notification: receivers notify sources whose packets come \
+         marked.",
+        EfcnParameters::FIELDS,
         &[],
     ),
     (
@@ -105,8 +112,8 @@ const MEDIA: SectionRow = (
     &["adaptation"],
 );
 
-fn sections() -> [SectionRow; 21] {
-    let [paced, frames, policing, peak, bucket] = PACED_SECTIONS;
+fn sections() -> [SectionRow; 22] {
+    let [paced, frames, efcn, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         ("links.NAME", "A link between two nodes.", LinkParameters::FIELDS, &LINK_KEYS),
@@ -154,6 +161,7 @@ fn sections() -> [SectionRow; 21] {
         ),
         paced,
         frames,
+        efcn,
         policing,
         peak,
         bucket,
@@ -243,7 +251,8 @@ pub(crate) fn plain(value: &Value) -> Json {
 pub fn schema(registry: &Registry) -> String {
     let [top, link, reverse, step, failure, ring, station, flow, tcp, udp, media, rest @ ..] =
         sections().map(|row| row.2);
-    let [calls, surge, paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
+    let [calls, surge, paced, frames, efcn, policing, rest @ ..] = rest;
+    let [peak, bucket, aggregate, probing, record] = rest;
     let choice = |category: &str| choice(registry, category);
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
@@ -268,6 +277,7 @@ pub fn schema(registry: &Registry) -> String {
         ("activity", choice("activity")),
         ("pace", choice("pace")),
         ("frames", object(frames, [])),
+        ("efcn", object(efcn, [])),
     ];
     let paced = object(paced, of_paced);
     let policing = object(policing, [("peak", object(peak, [])), ("bucket", object(bucket, []))]);

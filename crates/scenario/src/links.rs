@@ -272,6 +272,12 @@ impl LinkPlan<'_> {
         let detector = choose::<Detectors>(section, "detector")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
+        if detector.as_ref().is_some_and(|law| law.watches_queue()) && !queue.tells_fullness() {
+            let message = "looks at how full the queue is, which this one does not tell: use \
+                           droptail, partial_buffer_sharing or push_out with a limit, or priority \
+                           over such by precedence";
+            return Err(section.fail("detector", message));
+        }
         self.detects = detector.is_some();
         let explicit_rate = choose::<ExplicitRates>(section, "explicit_rate")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))

@@ -6,8 +6,8 @@ use forebay_mechanisms::Lateness;
 use forebay_mechanisms::activity::{Activities, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::paced::{
-    Explicit, FrameParameters, PacedParameters, PacedParts, PacedReceivers, PacedSources,
-    ReceiverPlace,
+    EfcnParameters, Explicit, FrameParameters, PacedParameters, PacedParts, PacedReceivers,
+    PacedSources, ReceiverPlace,
 };
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
@@ -28,6 +28,7 @@ pub(crate) struct PacedPlan {
     control: PaceKind,
     rtt: Span,
     frames: Option<FrameParameters>,
+    efcn: Option<EfcnParameters>,
 }
 
 /// Read the section of paced sources at the beginning of a way over links of `there`.
@@ -54,7 +55,21 @@ pub(crate) fn read_paced(
             rtt
         }
     };
-    Ok(PacedPlan { parameters, activity, control, rtt, frames })
+    let efcn = read_efcn(section, &control)?;
+    Ok(PacedPlan { parameters, activity, control, rtt, frames, efcn })
+}
+
+/// Read the forward congestion notification of sources under `control`, if they have it.
+fn read_efcn(paced: &Section<'_>, control: &PaceKind) -> Result<Option<EfcnParameters>, Problem> {
+    let Some(section) = paced.section("efcn")? else { return Ok(None) };
+    let efcn = EfcnParameters::read(&section)?;
+    efcn.check(&section)?;
+    if control.explicit.is_some() {
+        let message =
+            "sources that go by explicit rates heed no notifications: use a pace as steps";
+        return Err(paced.fail("efcn", message));
+    }
+    Ok(Some(efcn))
 }
 
 /// Read the frames of sources with `parameters` and `activity`, if they have any.
@@ -95,13 +110,14 @@ impl PacedPlan {
                 .map(|minimum| Explicit { peak: self.activity.peak_rate, minimum }),
             packets: &self.parameters,
             frames: self.frames.as_ref(),
+            efcn: self.efcn.is_some(),
         };
         network.add(Box::new(PacedSources::new(group, &parts, streams)));
     }
 
     /// Whether its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
-        self.frames.is_some() || self.is_explicit()
+        self.frames.is_some() || self.efcn.is_some() || self.is_explicit()
     }
 
     /// The least rate of its sources over their peak rate, if they go by explicit rates.
@@ -117,7 +133,8 @@ impl PacedPlan {
     /// The mechanism for which they send packets back to the sources, if they do.
     pub(crate) fn answers(&self) -> Option<&'static str> {
         let frames = self.frames.as_ref().filter(|frames| frames.retransmit).map(|_| "frames");
-        frames.or(self.is_explicit().then_some("pace"))
+        let efcn = self.efcn.as_ref().map(|_| "efcn");
+        frames.or(efcn).or(self.is_explicit().then_some("pace"))
     }
 
     /// Make the receivers at `place`.
@@ -125,6 +142,9 @@ impl PacedPlan {
         let mut receivers = PacedReceivers::new(place, &self.parameters);
         if let Some(frames) = &self.frames {
             receivers = receivers.with_frames(frames, &self.parameters);
+        }
+        if let Some(efcn) = &self.efcn {
+            receivers = receivers.with_efcn(efcn);
         }
         network.add(Box::new(receivers));
     }

@@ -214,7 +214,7 @@ pub(crate) const FLOW_MECHANISMS: &[&str] =
 pub(crate) const MEDIA_MECHANISMS: &[&str] = &["adaptation"];
 
 /// Keys of paced sources that name mechanisms.
-pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace", "frames"];
+pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace", "frames", "efcn"];
 
 parameters! {
     /// Policing of each flow of a group by itself: a peak rate controller, then a leaky bucket.

@@ -4,6 +4,7 @@ mod adaptive_token_bucket;
 mod ar_meter;
 pub(crate) mod bucket;
 mod drtcm;
+mod efci;
 mod excess_meter;
 mod fixed;
 mod gcra;
@@ -47,6 +48,7 @@ pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
     adaptive_token_bucket::ENTRY,
     ar_meter::ENTRY,
     drtcm::ENTRY,
+    efci::ENTRY,
     excess_meter::ENTRY,
     fixed::ENTRY,
     gcra::ENTRY,

@@ -1,13 +1,13 @@
 //! What the congestion detection of a port decides, and what it tells sources.
 
-use forebay_network::{Packet, PacketKind};
+use forebay_network::{Packet, PacketKind, QueueDisc};
 use forebay_units::Time;
 
 /// What a port signals to a source: the type of a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum CongestionNotification {
-    /// The input rate of the port is high: slow down a little.
+    /// The port is about to be congested, as its input rate is high: slow down a little.
     Rate = 0,
     /// The port has dropped a packet of the source: slow down a lot.
     Discard = 2,
@@ -52,6 +52,21 @@ pub trait CongestionDetector: Send {
         dropped: bool,
         now: Time,
     ) -> Option<CongestionNotification>;
+
+    /// A packet was taken in by `queue`, in which it waits: as [`CongestionDetector::judge`].
+    fn enters(
+        &mut self,
+        packet: &Packet,
+        _queue: &dyn QueueDisc,
+        now: Time,
+    ) -> Option<CongestionNotification> {
+        self.judge(packet, false, now)
+    }
+
+    /// Whether it looks at how full the queue is, which must tell then ([`QueueDisc::fullness`]).
+    fn watches_queue(&self) -> bool {
+        false
+    }
 
     /// A packet has arrived and was taken in: both in one.
     fn passes(&mut self, packet: &Packet, now: Time) -> Option<CongestionNotification> {

@@ -4,12 +4,12 @@ use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 
+use super::rate_meter::{
+    CLASSES, CONGESTED, INPUT_RATIO, RateMeter, RateMeterParameters, class_of,
+};
 use super::{BuildDetector, Spacing};
 use crate::LinkFacts;
 use crate::detector::{CongestionDetector, CongestionNotification};
-
-/// Classes that it tells apart: precedences from 0, of which the higher ones count as the last.
-const CLASSES: usize = 4;
 
 pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "input_rate",
@@ -21,15 +21,13 @@ pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     "#,
     fields: InputRateParameters::FIELDS,
     probes: &[
+        INPUT_RATIO,
+        CONGESTED,
         Probe {
-            name: "input_ratio",
+            name: "rate_notices",
             unit: "1",
-            meaning: "By precedence: filtered input rate over the link's rate.",
-        },
-        Probe {
-            name: "congested",
-            unit: "1",
-            meaning: "1 while the sum of the input ratios is above the threshold, else 0.",
+            meaning: "By precedence: notifications of a high input rate since the start, by that \
+                      of the packets whose sources they went to.",
         },
     ],
     build: &build,
@@ -45,31 +43,10 @@ choice! {
     }
 }
 
-choice! {
-    /// Which value of the previous interval the filter remembers.
-    pub enum Memory {
-        /// The filtered one: first-order low-pass filter.
-        Filtered = "filtered",
-        /// The measured one: mean of two intervals.
-        Raw = "raw",
-    }
-}
-
 parameters! {
     /// Parameters of the detection by input rates.
     pub struct InputRateParameters {
-        /// Interval over which input rates are measured, dropped packets included.
-        interval: Span = "50 ms", "COMSAT thesis, section 5.1";
-        /// Weight of the latest interval in the filtered rate, above 0 and up to 1.
-        weight: f64 = 0.8, "COMSAT thesis, section 5.1";
-        /// Which value of the previous interval has the rest of the weight.
-        memory: Memory = "filtered", "assumed: the thesis says \"the previous value\"";
-        /// The port is congested if the filtered rates of all classes are above this share of the
-        /// link's rate.
-        threshold: f64 = 0.9, "COMSAT thesis, section 5.1";
-        /// Classes are notified from the highest precedence down, as many as together have at
-        /// least this share of the link's rate; 0 to 1.
-        share: f64 = 0.2, "COMSAT thesis, section 5.1";
+        ..rate: RateMeterParameters;
         /// A source is notified again, of whatever, only after more than this time.
         hold_off: Span = "50 ms", "COMSAT thesis, section 5.1";
         /// Whether sources of dropped packets are notified (type 2).
@@ -81,128 +58,34 @@ parameters! {
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn CongestionDetector>, Problem> {
     let parameters = InputRateParameters::read(section)?;
-    if parameters.interval < Span::from_us(1) {
-        let message = "is too short to measure a rate; allowed are intervals from 1 us";
-        return Err(section.fail("interval", message));
-    }
-    if !(parameters.weight > 0.0 && parameters.weight <= 1.0) {
-        let message =
-            format!("{} is out of range; allowed are above 0 and up to 1", parameters.weight);
-        return Err(section.fail("weight", message));
-    }
-    if parameters.threshold <= 0.0 {
-        let message = format!("{} is not above 0", parameters.threshold);
-        return Err(section.fail("threshold", message));
-    }
-    if !(0.0..=1.0).contains(&parameters.share) {
-        let message = format!("{} is not a share; allowed are 0 to 1", parameters.share);
-        return Err(section.fail("share", message));
-    }
+    parameters.rate.check(section)?;
     Ok(Box::new(InputRate::new(parameters, facts.rate)))
 }
 
 struct InputRate {
-    parameters: InputRateParameters,
-    /// Bits of an interval at the link's rate.
-    full: f64,
-    /// When the present interval ends.
-    end: Time,
-    /// Bytes that arrived in it, by class.
-    bytes: [u64; CLASSES],
-    /// By class, over the link's rate.
-    filtered: [f64; CLASSES],
-    measured: [f64; CLASSES],
-    /// Classes that are notified; none while the port is not congested.
-    eligible: [bool; CLASSES],
+    meter: RateMeter,
+    discards: bool,
+    order: Order,
     spacing: Spacing,
+    /// Notifications of a high rate, by class.
+    rate_notices: [u64; CLASSES],
 }
-
-/// Below this a filtered rate is none: whole silences are skipped.
-const NOTHING: f64 = 1e-12;
 
 impl InputRate {
     fn new(parameters: InputRateParameters, rate: Rate) -> Self {
         Self {
-            full: rate.bps() as f64 * parameters.interval.seconds(),
-            end: Time::ZERO + parameters.interval,
-            bytes: [0; CLASSES],
-            filtered: [0.0; CLASSES],
-            measured: [0.0; CLASSES],
-            eligible: [false; CLASSES],
+            meter: RateMeter::new(parameters.rate, rate),
+            discards: parameters.discards,
+            order: parameters.order,
             spacing: Spacing::new(parameters.hold_off),
-            parameters,
+            rate_notices: [0; CLASSES],
         }
     }
-
-    /// End the intervals that have ended by `now`. Nothing reads them between arrivals, so that
-    /// needs no event; what arrives at the very end belongs to the next interval.
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        if now >= self.end {
-            self.close_until(now);
-        }
-    }
-
-    #[cold]
-    fn close_until(&mut self, now: Time) {
-        while now >= self.end {
-            self.close();
-            let interval = self.parameters.interval;
-            self.end += interval;
-            if self.is_silent() && now >= self.end {
-                // All later intervals are alike: they end with nothing.
-                let gone = now.since(self.end).ps() / interval.ps() + 1;
-                self.end += interval.times(gone);
-            }
-        }
-    }
-
-    fn is_silent(&self) -> bool {
-        let rates = self.filtered.iter().chain(&self.measured);
-        rates.fold(0.0, |sum, rate| sum + rate) < NOTHING
-    }
-
-    /// The present interval ends.
-    fn close(&mut self) {
-        let InputRateParameters { weight, memory, threshold, share, .. } = self.parameters;
-        let rates = self.filtered.iter_mut().zip(&mut self.measured);
-        for ((filtered, measured), bytes) in rates.zip(&mut self.bytes) {
-            let new = (std::mem::take(bytes) * 8) as f64 / self.full;
-            let old = if memory == Memory::Filtered { *filtered } else { *measured };
-            *filtered = weight * new + (1.0 - weight) * old;
-            *measured = new;
-        }
-        self.eligible = eligible(&self.filtered, threshold, share);
-    }
-}
-
-/// The classes to be notified when their filtered rates are `rates`: if all together exceed
-/// `threshold`, from the last up until their sum reaches `share`.
-fn eligible(rates: &[f64; CLASSES], threshold: f64, share: f64) -> [bool; CLASSES] {
-    let mut chosen = [false; CLASSES];
-    if rates.iter().sum::<f64>() <= threshold {
-        return chosen;
-    }
-    let mut sum = 0.0;
-    for (rate, chosen) in rates.iter().zip(&mut chosen).rev() {
-        *chosen = true;
-        sum += rate;
-        if sum >= share {
-            break;
-        }
-    }
-    chosen
-}
-
-#[inline]
-fn class_of(packet: &Packet) -> usize {
-    usize::from(packet.precedence).min(CLASSES - 1)
 }
 
 impl CongestionDetector for InputRate {
     fn arrives(&mut self, packet: &Packet, now: Time) {
-        self.advance(now);
-        self.bytes[class_of(packet)] += u64::from(packet.size);
+        self.meter.arrives(packet, now);
     }
 
     fn judge(
@@ -211,29 +94,33 @@ impl CongestionDetector for InputRate {
         dropped: bool,
         now: Time,
     ) -> Option<CongestionNotification> {
-        let high = self.eligible[class_of(packet)];
-        let told = dropped && self.parameters.discards;
-        let notice = match (told, high, self.parameters.order) {
+        let high = self.meter.is_eligible(packet);
+        let told = dropped && self.discards;
+        let notice = match (told, high, self.order) {
             (false, false, _) => return None,
             (true, false, _) | (true, true, Order::DiscardFirst) => CongestionNotification::Discard,
             (false, true, _) | (true, true, Order::RateFirst) => CongestionNotification::Rate,
         };
-        self.spacing.allows(packet.flow, now).then_some(notice)
+        if !self.spacing.allows(packet.flow, now) {
+            return None;
+        }
+        if notice == CongestionNotification::Rate {
+            self.rate_notices[class_of(packet)] += 1;
+        }
+        Some(notice)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        for (class, rate) in self.filtered.iter().enumerate() {
-            visit(&format!("input_ratio.{class}"), *rate);
+        self.meter.probes(visit);
+        for (class, notices) in self.rate_notices.iter().enumerate() {
+            visit(&format!("rate_notices.{class}"), *notices as f64);
         }
-        let congested = self.filtered.iter().sum::<f64>() > self.parameters.threshold;
-        visit("congested", f64::from(u8::from(congested)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_kernel::Streams;
     use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
 
@@ -261,80 +148,6 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Other sources would be slowed than the smallest set of classes, from the lowest up, that has
-    /// 20 % of the link: the vectors of section 5.1, for classes 1 to 4.
-    #[test]
-    fn the_smallest_set_of_classes_from_the_lowest_is_eligible() {
-        let chosen = |rates| eligible(&rates, 0.9, 0.2);
-        // .1, .15, then .45 with class 2.
-        assert_eq!(chosen([0.5, 0.3, 0.05, 0.1]), [false, true, true, true]);
-        assert_eq!(chosen([0.6, 0.35, 0.0, 0.0]), [false, true, true, true]);
-        // .19 is too little: class 1 too.
-        assert_eq!(chosen([0.75, 0.19, 0.0, 0.0]), [true, true, true, true]);
-        assert_eq!(chosen([0.3, 0.4, 0.1, 0.15]), [false, false, true, true]);
-        // A total at the threshold is not above it.
-        assert_eq!(chosen([0.5, 0.25, 0.125, 0.0]), [false; 4]);
-    }
-
-    /// A port would take its own past for the present, or the reverse. From 0 with inputs .5, 1, 1,
-    /// .95, .8 of the link: f = .8 new + .2 f = .4, .88, .976, .9552, .83104. (An interval of 50 ms
-    /// at 6 Mbit/s is filled by 750 packets of 50 B, one each 66.7 us.)
-    #[test]
-    fn input_rates_are_filtered_recursively() {
-        let feed = |memory: &str| {
-            let mut law = law(&[("memory", memory.into())]);
-            let mut seen = Vec::new();
-            for (number, share) in [50, 100, 100, 95, 80].into_iter().enumerate() {
-                let begin = ms(50 * number as u64);
-                for cell in 0..share * 750 / 100 {
-                    let at = begin + Span::from_us(60 * cell);
-                    law.arrives(&packet(0, (cell % 4) as u8), at);
-                }
-                law.advance(begin + Span::from_ms(50));
-                seen.push(law.filtered.iter().sum::<f64>());
-            }
-            seen
-        };
-        let close = |seen: Vec<f64>, expected: [f64; 5]| {
-            let pairs = seen.iter().zip(expected);
-            assert!(pairs.clone().count() == 5, "{seen:?}");
-            // 750 cells are 100 %; of 712.5 the half is lost.
-            assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-3), "{seen:?} {expected:?}");
-        };
-        close(feed("filtered"), [0.4, 0.88, 0.976, 0.9552, 0.83104]);
-        // .8 * .5, .8 + .1, 1, .76 + .2, .64 + .19.
-        close(feed("raw"), [0.4, 0.9, 1.0, 0.96, 0.83]);
-    }
-
-    /// A port that was not asked for a while would judge by an old interval: closing intervals when
-    /// they are read must give what closing each in its time does.
-    #[test]
-    fn intervals_closed_late_are_those_closed_in_time() {
-        let mut stream = Streams::new(9, 0).named("cells");
-        let (mut lazy, mut eager) = (law(&[]), law(&[]));
-        let (mut now, mut tick) = (Time::ZERO, ms(50));
-        let mut notices = 0;
-        for number in 0..40_000 {
-            let quiet = number % 5000 == 0;
-            now += Span::from_seconds(stream.exponential() * if quiet { 30.0 } else { 6e-5 });
-            while tick <= now {
-                eager.advance(tick);
-                tick += Span::from_ms(50);
-            }
-            let cell = packet(stream.below(30) as usize, stream.below(4) as u8);
-            let dropped = stream.happens(0.01);
-            lazy.arrives(&cell, now);
-            eager.arrives(&cell, now);
-            let notice = lazy.judge(&cell, dropped, now);
-            assert_eq!(notice, eager.judge(&cell, dropped, now), "{now:?}");
-            notices += u32::from(notice.is_some());
-            assert_eq!(lazy.end, eager.end);
-            let differ = |(a, b): (&f64, &f64)| (a - b).abs() > NOTHING;
-            assert!(!lazy.filtered.iter().zip(&eager.filtered).any(differ), "{now:?}");
-        }
-        assert!(notices > 100, "{notices}");
-    }
-
     /// Sources would be notified of a rate that is not high, of a lost cell as if it had passed, or
     /// more often than every 50 ms.
     #[test]
@@ -345,12 +158,12 @@ mod tests {
                 law.arrives(&packet(0, 1), Time::ZERO + Span::from_us(60 * cell));
             }
             assert_eq!(law.judge(&packet(0, 1), false, ms(49)), None, "not before the end");
-            law.advance(ms(50));
+            law.meter.advance(ms(50));
             // .8 * .9987 = .799 is below .9; after the second interval .959 is above it.
             for cell in 0..749 {
                 law.arrives(&packet(0, 1), ms(50) + Span::from_us(60 * cell));
             }
-            law.advance(ms(100));
+            law.meter.advance(ms(100));
             law
         };
         let mut law = congested("discard_first");
@@ -360,22 +173,14 @@ mod tests {
         let later = ms(150) + Span::from_ps(1);
         assert_eq!(law.judge(&packet(7, 1), true, later), Some(CongestionNotification::Discard));
         assert_eq!(law.judge(&packet(8, 0), true, later), Some(CongestionNotification::Discard));
+        assert_eq!(law.rate_notices, [0, 1, 0, 0]);
         let mut law = congested("rate_first");
         assert_eq!(law.judge(&packet(7, 1), true, ms(100)), Some(CongestionNotification::Rate));
     }
 
-    /// A slip would turn detection off, or make every port congested for ever.
+    /// A slip would turn detection off.
     #[test]
     fn impossible_parameters_are_refused() {
-        for (key, value) in [
-            ("share", Value::Float(1.1)),
-            ("share", Value::Float(-0.1)),
-            ("weight", Value::Float(0.0)),
-            ("weight", Value::Float(1.5)),
-            ("threshold", Value::Float(0.0)),
-            ("interval", Value::from("0 s")),
-        ] {
-            assert_eq!(parameters(&[(key, value)]).err().unwrap().path, key);
-        }
+        assert_eq!(parameters(&[("share", Value::Float(1.1))]).err().unwrap().path, "share");
     }
 }

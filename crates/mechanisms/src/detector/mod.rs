@@ -3,6 +3,8 @@
 mod contract;
 mod discard;
 mod input_rate;
+mod queue_length;
+pub(crate) mod rate_meter;
 
 use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Span, Time};
@@ -31,7 +33,8 @@ impl Category for Detectors {
 }
 
 /// Every detector.
-pub static DETECTORS: &[Entry<BuildDetector>] = &[discard::ENTRY, input_rate::ENTRY];
+pub static DETECTORS: &[Entry<BuildDetector>] =
+    &[discard::ENTRY, input_rate::ENTRY, queue_length::ENTRY];
 
 /// When each source was notified last, so that none is more often than a hold-off allows.
 struct Spacing {

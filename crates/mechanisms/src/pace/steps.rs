@@ -27,7 +27,9 @@ parameters! {
         /// Round-trip time: rates rise once in it, and after a notification further ones are
         /// ignored for it. Twice the propagation delay of the route there if left out.
         rtt: Option<Span>, "COMSAT thesis, section 5.3";
-        /// Share by which the rate falls when the input rate of a port is high (type 0).
+        /// Share by which the rate falls when the input rate of a port is high (type 0). 1 turns the
+        /// source off; with an `increase` and a `ceiling` of 1 and a `floor` of 0 it is on again
+        /// after a round trip (on/off policy).
         cut: f64 = 0.2, "COMSAT thesis, section 5.3";
         /// Share by which it falls when a packet was dropped (type 2), also within the time for
         /// which type 0 is ignored.
@@ -59,8 +61,8 @@ fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
         check_rtt(section, rtt)?;
     }
     for (key, value) in [("cut", cut), ("cut_discard", cut_discard)] {
-        if !(value > 0.0 && value < 1.0) {
-            let message = format!("{value} is out of range; allowed are above 0 and below 1");
+        if !(value > 0.0 && value <= 1.0) {
+            let message = format!("{value} is out of range; allowed are above 0 and up to 1");
             return Err(section.fail(key, message));
         }
     }
@@ -311,12 +313,30 @@ mod tests {
         }
     }
 
+    /// A source under the on/off policy would send on, or not again: it is off for the round trip
+    /// after a notification, of either type, and then at its nominal rate, not above it.
+    #[test]
+    fn a_cut_of_all_turns_a_source_off_for_a_round_trip() {
+        let whole = ["cut", "cut_discard", "increase", "ceiling", "start"];
+        let mut entries: Vec<(&str, Value)> = whole.map(|key| (key, 1.0.into())).to_vec();
+        entries.push(("floor", 0.0.into()));
+        for notice in [CongestionNotification::Rate, CongestionNotification::Discard] {
+            let mut law = make(&entries).unwrap();
+            law.begin(Time::ZERO);
+            let pace = law.notified(notice, at(100)).unwrap();
+            assert_eq!((pace.scale, pace.next), (0.0, at(660)));
+            assert!(law.notified(notice, at(600)).is_none());
+            let pace = law.expired(pace.next);
+            assert_eq!((pace.scale, law.expired(pace.next).scale), (1.0, 1.0));
+        }
+    }
+
     /// A slip would make a source that stops for ever, or speeds up when notified to slow down.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [
             ("cut", Value::Float(0.0)),
-            ("cut", Value::Float(1.0)),
+            ("cut", Value::Float(1.1)),
             ("cut_discard", Value::Float(-0.5)),
             ("floor", Value::Float(0.6)),
             ("floor", Value::Float(1.5)),

@@ -2,6 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropPolicy, QueuedInfo, RednAdjustment, Verdict};
+use forebay_parameters::Length;
 use forebay_units::Time;
 
 use super::DropTail;
@@ -18,6 +19,16 @@ pub enum AnyDropPolicy {
 impl From<DropTail> for AnyDropPolicy {
     fn from(law: DropTail) -> Self {
         Self::Tail(law)
+    }
+}
+
+impl AnyDropPolicy {
+    /// The size of the buffer, if it has one and this is tail drop.
+    pub(super) fn limit(&self) -> Option<Length> {
+        match self {
+            Self::Tail(law) => law.limit(),
+            Self::Law(_) => None,
+        }
     }
 }
 

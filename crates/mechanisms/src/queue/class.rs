@@ -235,6 +235,10 @@ impl QueueDisc for ClassQueue {
         backlog
     }
 
+    fn fullness(&self, precedence: u8) -> Option<f64> {
+        self.queue.as_disc().fullness(precedence)
+    }
+
     fn is_work_conserving(&self) -> bool {
         self.queue.as_disc().is_work_conserving()
     }

@@ -109,6 +109,14 @@ impl Classifier {
         usize::from(class)
     }
 
+    /// The class of packets of `precedence`, if they are classified by that alone.
+    pub(super) fn class_of_precedence(&self, precedence: u8) -> Option<usize> {
+        match self {
+            Self::Precedence(map) => Some(map[usize::from(precedence) % MOST_PRECEDENCES].into()),
+            _ => None,
+        }
+    }
+
     /// `packet` was admitted to `class`, where `others` tells whether others wait.
     #[inline]
     pub(super) fn admitted(

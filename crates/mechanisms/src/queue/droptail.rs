@@ -45,6 +45,11 @@ impl DropTail {
         Self { limit: Some(limit), reserved: Some((high, threshold)) }
     }
 
+    /// The size of the buffer, if it has one.
+    pub(super) fn limit(&self) -> Option<Length> {
+        self.limit
+    }
+
     /// Whether it never drops a packet.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {

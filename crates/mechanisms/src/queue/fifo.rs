@@ -7,7 +7,7 @@ use forebay_network::{
 };
 use forebay_units::{Rate, Size, Time};
 
-use super::AnyDropPolicy;
+use super::{AnyDropPolicy, fullness};
 
 /// A queue discipline whose law decides at arrival only, for schedulers to hold.
 pub struct Fifo {
@@ -140,6 +140,10 @@ impl QueueDisc for Fifo {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn fullness(&self, _precedence: u8) -> Option<f64> {
+        fullness(self.law.limit(), self.backlog)
     }
 
     fn drops_at_dequeue(&self) -> bool {

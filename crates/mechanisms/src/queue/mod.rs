@@ -39,6 +39,7 @@ mod partial_sharing;
 mod pie;
 mod pie_core;
 mod priority;
+mod push_out;
 mod red;
 mod red_core;
 mod red_options;
@@ -58,7 +59,7 @@ mod wfq;
 mod wred;
 mod wrr;
 
-use forebay_network::{Arrival, DropPolicy, QueueDisc};
+use forebay_network::{Arrival, Backlog, DropPolicy, QueueDisc};
 use forebay_parameters::{Category, Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
@@ -93,6 +94,17 @@ impl Queue {
         match self {
             Self::Fifo(_) => true,
             Self::Disc(law) => law.is_work_conserving(),
+        }
+    }
+
+    /// Whether it tells how full it is, whatever the precedence ([`QueueDisc::fullness`]).
+    #[must_use]
+    pub fn tells_fullness(&self) -> bool {
+        match self {
+            Self::Fifo(law) => law.limit().is_some(),
+            Self::Disc(law) => {
+                (0..MOST_PRECEDENCES as u8).all(|precedence| law.fullness(precedence).is_some())
+            }
         }
     }
 
@@ -154,6 +166,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     partial_sharing::ENTRY,
     pie::ENTRY,
     priority::ENTRY,
+    push_out::ENTRY,
     red::ENTRY,
     redn::ENTRY,
     rio::ENTRY,
@@ -181,4 +194,13 @@ fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
                 arrival.backlog.bytes.saturating_add(u64::from(arrival.packet.size)) <= limit
             }
         }
+}
+
+/// The part of a buffer of `limit` that `backlog` takes; `None` if it has no limit.
+fn fullness(limit: Option<Length>, backlog: Backlog) -> Option<f64> {
+    let (taken, limit) = match limit? {
+        Length::Packets(limit) => (u64::from(backlog.packets), limit),
+        Length::Bytes(limit) => (backlog.bytes, limit),
+    };
+    Some(if limit == 0 { 1.0 } else { taken as f64 / limit as f64 })
 }

@@ -45,12 +45,20 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
         let message = "is above the limit; allowed are thresholds up to it";
         return Err(section.fail("threshold", message));
     }
-    if !(1..MOST_PRECEDENCES as u32).contains(&high) {
-        let message = format!("{high} is out of range; allowed are 1 to {}", MOST_PRECEDENCES - 1);
-        return Err(section.fail("high", message));
-    }
-    let high = u8::try_from(high).expect("checked above");
+    let high = check_high(section, high)?;
     Ok(Queue::Fifo(DropTail::shared(limit, threshold, high).into()))
+}
+
+/// The precedence `high`, from which on packets may be lost first: lower ones there must be.
+pub(super) fn check_high(section: &Section<'_>, high: u32) -> Result<u8, Problem> {
+    match u8::try_from(high) {
+        Ok(high) if (1..MOST_PRECEDENCES).contains(&usize::from(high)) => Ok(high),
+        _ => {
+            let message =
+                format!("{high} is out of range; allowed are 1 to {}", MOST_PRECEDENCES - 1);
+            Err(section.fail("high", message))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -204,6 +204,11 @@ impl QueueDisc for Priority {
         all
     }
 
+    /// That of the class in which packets of `precedence` wait, if it goes by that alone.
+    fn fullness(&self, precedence: u8) -> Option<f64> {
+        self.classes[self.classifier.class_of_precedence(precedence)?].fullness(precedence)
+    }
+
     fn is_work_conserving(&self) -> bool {
         self.classes.iter().all(QueueDisc::is_work_conserving)
     }

@@ -239,9 +239,7 @@ impl Draw {
         if changes {
             text += self.changes();
         }
-        if last || self.chance(0.3) {
-            text += &format!("queue = {}\n", self.mechanism("queue", 0));
-        }
+        let queue = (last || self.chance(0.3)).then(|| self.mechanism("queue", 0));
         let (conditions, shapes) = (self.wants("conditioner"), self.wants("shaper"));
         if (last && conditions) || self.chance(0.25) {
             let law = self.mechanism("conditioner", 0);
@@ -255,11 +253,20 @@ impl Draw {
         if (last && shapes) || self.chance(0.1) {
             text += &format!("shaper = {}\n", self.mechanism("shaper", 0));
         }
+        let mut detector = String::new();
         if explicit {
             text += &format!("explicit_rate = {}\n", self.mechanism("explicit_rate", 0));
         } else if (last && self.wants("detector")) || self.chance(0.1) {
-            text += &format!("detector = {}\n", self.mechanism("detector", 0));
+            detector = self.mechanism("detector", 0);
+            text += &format!("detector = {detector}\n");
         }
+        // It needs a queue that tells how full it is.
+        let queue = if detector.contains("queue_length") {
+            Some("{ push_out = { limit = \"9 packets\", high = 1 } }".to_owned())
+        } else {
+            queue
+        };
+        text += &queue.map_or(String::new(), |queue| format!("queue = {queue}\n"));
         if last && !changes && self.chance(0.1) {
             text += "residual = \"300 B\"\n";
         }
@@ -438,9 +445,13 @@ impl Draw {
         } else {
             ""
         };
+        // Ports that mark need packets that can be marked, and sources that hear of it.
+        let marks = self.chosen.iter().any(|chosen| chosen == "conditioner efci");
+        let hears = !pace.contains("abr") && (marks || self.chance(0.2));
+        let efcn = if hears { "efcn = { interval = \"20 ms\" }\n" } else { "" };
         format!(
             "late_after = \"5 ms\"\n{policing}[flows.\"{}\".paced]\nactivity = {activity}\n\
-             pace = {pace}\n",
+             pace = {pace}\n{efcn}",
             self.named("f", group)
         )
     }

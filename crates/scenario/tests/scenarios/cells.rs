@@ -11,7 +11,10 @@ const QUEUES: &[&str] = &[
      { partial_buffer_sharing = { limit = \"20 packets\", threshold = \"8 packets\" } }] } }",
     "{ priority = { classes = [{ partial_buffer_sharing = { limit = \"12 packets\", \
      threshold = \"5 packets\" } }, \"codel\"] } }",
+    "{ priority = { map = [0, 1, 0, 1], classes = [{ push_out = { limit = \"9 packets\" } }, \
+     { push_out = { limit = \"12 packets\" } }] } }",
     "{ partial_buffer_sharing = { limit = \"12 packets\", threshold = \"5 packets\" } }",
+    "{ push_out = { limit = \"12 packets\" } }",
     "{ droptail = { limit = \"20 packets\" } }",
 ];
 
@@ -20,6 +23,8 @@ const DETECTORS: &[&str] = &[
     "detector = { discard = { hold_off = \"2 ms\" } }",
     "detector = { input_rate = { interval = \"5 ms\", hold_off = \"2 ms\" } }",
     "detector = { input_rate = { interval = \"5 ms\", hold_off = \"0 s\", threshold = 0.5 } }",
+    "detector = { queue_length = { threshold = 0.5, hold_off = \"2 ms\" } }",
+    "conditioner = { efci = { interval = \"5 ms\", threshold = 0.5 } }",
 ];
 
 const ACTIVITIES: &[&str] = &[
@@ -61,6 +66,9 @@ fn link(draw: &mut Stream, (from, to): (&str, &str), rates: &[&str]) -> String {
     let (rate, queue) = (one_of(draw, rates), one_of(draw, QUEUES));
     let delay = one_of(draw, &["0 s", "1 ms", "2 ms", "2 ms", "5 ms"]);
     let detector = one_of(draw, DETECTORS);
+    // Only these tell how full they are.
+    let tells = !queue.contains("codel");
+    let detector = if tells || !detector.contains("queue_length") { detector } else { "" };
     format!(
         "[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\n\
          delay = \"{delay}\"\nqueue = {queue}\n{detector}\n"
@@ -74,11 +82,12 @@ fn sources(draw: &mut Stream, name: &str, (from, to): (&str, &str)) -> String {
     let (policing, stop) = (one_of(draw, POLICING), one_of(draw, &["", "", "stop = \"350 ms\""]));
     let frames = one_of(draw, FRAMES);
     let frames = if activity.contains("files") { frames } else { "" };
+    let efcn = one_of(draw, &["", "efcn = { interval = \"5 ms\", size = \"50 B\" }"]);
     format!(
         "[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\n\
          precedence = {precedence}\nlate_after = \"1 ms\"\n{policing}\n{stop}\n\
          [flows.{name}.paced]\nsize = \"50 B\"\nheader = \"5 B\"\n\
-         activity = {activity}\npace = {pace}\n{frames}\n"
+         activity = {activity}\npace = {pace}\n{frames}\n{efcn}\n"
     )
 }
 

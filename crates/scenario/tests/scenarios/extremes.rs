@@ -290,6 +290,18 @@ fn sections_survive_extremes() {
             let core = format!("{LINK}{slow}");
             check(network(&core, &flows), format!("frames {} = {value}", field.name));
         }
+        let fields = <forebay_mechanisms::element::paced::EfcnParameters as
+            forebay_parameters::Parameters>::FIELDS;
+        for field in fields {
+            let flows = format!(
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[flows.x.paced]\n\
+                 activity = {{ files = {{ rate = \"2 Mbit/s\", start = 1.0 }} }}\n\
+                 efcn = {{ {} = {value} }}\n",
+                field.name
+            );
+            let core = format!("{LINK}{slow}\nconditioner = \"efci\"");
+            check(network(&core, &flows), format!("efcn {} = {value}", field.name));
+        }
         for key in ["duration", "warm_up", "seed"] {
             let text = network(LINK, FLOWS);
             let duration = if key == "duration" { "" } else { "duration = \"10 ms\"\n" };

@@ -62,12 +62,14 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
             marked = mark(self.link, *packet, cx);
             packet = &marked;
         }
-        let dropped = matches!(verdict, Verdict::Drop(_));
-        if let Some(notifier) = &mut self.notifier {
-            notifier.judge(packet, dropped, cx);
-        }
-        if dropped {
+        if matches!(verdict, Verdict::Drop(_)) {
+            if let Some(notifier) = &mut self.notifier {
+                notifier.dropped(packet, cx);
+            }
             return false;
+        }
+        if let Some(notifier) = &mut self.notifier {
+            notifier.enters(packet, self.law.as_ref(), cx);
         }
         let (link, backlog) = (self.link, queue.backlog);
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
@@ -202,6 +204,6 @@ fn drop_queued(
     queue.remove(packet.queued_info(), now);
     cx.drop(link, packet, reason);
     if let Some(notifier) = notifier {
-        notifier.judge(packet, true, cx);
+        notifier.dropped(packet, cx);
     }
 }

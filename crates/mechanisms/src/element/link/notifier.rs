@@ -1,7 +1,7 @@
 //! Congestion notification at a link: consults the congestion detector and sends its notifications
 //! back to the sources.
 
-use forebay_network::{Context, Packet};
+use forebay_network::{Context, Packet, QueueDisc};
 use forebay_units::{Size, Time};
 
 use crate::detector::{CongestionDetector, CongestionNotification};
@@ -29,10 +29,18 @@ impl Notifier {
         self.law.arrives(packet, now);
     }
 
-    /// `packet` was accepted, or `dropped`: notify its source if the law says so.
+    /// `packet` was accepted by `queue`: notify its source if the law says so.
     #[inline]
-    pub(super) fn judge(&mut self, packet: &Packet, dropped: bool, cx: &mut Context<'_>) {
-        if let Some(notice) = self.law.judge(packet, dropped, cx.now()) {
+    pub(super) fn enters(&mut self, packet: &Packet, queue: &dyn QueueDisc, cx: &mut Context<'_>) {
+        if let Some(notice) = self.law.enters(packet, queue, cx.now()) {
+            self.notify(packet, notice, cx);
+        }
+    }
+
+    /// `packet` was dropped: notify its source if the law says so.
+    #[inline]
+    pub(super) fn dropped(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if let Some(notice) = self.law.judge(packet, true, cx.now()) {
             self.notify(packet, notice, cx);
         }
     }

@@ -6,6 +6,7 @@
 //! of a group share one timer, set for the first.
 
 mod count;
+mod efcn;
 mod framing;
 mod loser_tree;
 mod outbox;
@@ -21,8 +22,8 @@ use crate::explicit_rate::ResourceCell;
 use crate::pace::PaceControl;
 use forebay_kernel::Streams;
 use forebay_network::{
-    Context, Element, LogicalProcess, Lookahead, LookaheadContext, Observation, OwnCount, Packet,
-    PacketKind,
+    Context, Ecn, Element, LogicalProcess, Lookahead, LookaheadContext, Observation, OwnCount,
+    Packet, PacketKind,
 };
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
@@ -35,6 +36,7 @@ use outbox::Outbox;
 use source::Source;
 
 pub use count::{FrameCount, PacedCount};
+pub use efcn::EfcnParameters;
 pub use framing::FrameParameters;
 pub use receiver::{PacedReceivers, ReceiverPlace};
 pub use resource::Explicit;
@@ -80,12 +82,16 @@ pub struct PacedParts<'a> {
     pub packets: &'a PacedParameters,
     /// Their frames, if transfers are cut into such.
     pub frames: Option<&'a FrameParameters>,
+    /// Whether their packets can be marked ([`EfcnParameters`]).
+    pub efcn: bool,
 }
 
 /// The paced sources of one group of flows.
 pub struct PacedSources {
     group: FlowGroup,
     size: u16,
+    /// Their packets, but for what differs from one to the next.
+    model: Packet,
     counts: Vec<PacedCount>,
     explicit: Option<Explicit>,
     sources: Vec<Source>,
@@ -118,9 +124,13 @@ impl PacedSources {
         };
         let sources: Vec<Source> = group.starts.iter().zip(0..).map(source).collect();
         let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
+        let ecn = if parts.efcn { Ecn::Ect0 } else { Ecn::NotEct };
+        let model = Packet::data(Time::ZERO, group.first, 0, size, group.route)
+            .with_marking(group.marking)
+            .with_ecn(ecn);
         let (counts, explicit) = (vec![PacedCount::default(); sources.len()], parts.explicit);
         let (loser_tree, alarm) = (LoserTree::new(sources.len()), Time::NEVER);
-        Self { group, size, counts, explicit, sources, loser_tree, alarm }
+        Self { group, size, model, counts, explicit, sources, loser_tree, alarm }
     }
 
     /// Have source `index` woken when something is due, unless it will be at an earlier time: then
@@ -166,8 +176,8 @@ impl PacedSources {
     fn send(&mut self, index: usize, cx: &mut Context<'_>) -> bool {
         let source = &mut self.sources[index];
         let flow = self.group.first.nth(index as u32);
-        let packet = Packet::data(cx.now(), flow, source.sent, self.size, self.group.route);
-        let mut packet = packet.with_marking(self.group.marking);
+        let mut packet = self.model;
+        (packet.created, packet.flow, packet.number) = (cx.now(), flow, source.sent);
         let last = if source.outbox.is_none() {
             source.fill_next()
         } else {

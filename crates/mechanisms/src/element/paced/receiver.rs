@@ -1,13 +1,15 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
 use forebay_network::{
-    Context, Element, FlowId, LogicalProcess, Lookahead, Marking, OwnCount, Packet, PacketKind,
-    RouteId, SackSlot,
+    Context, Ecn, Element, FlowId, LogicalProcess, Lookahead, Marking, OwnCount, Packet,
+    PacketKind, RouteId, SackSlot,
 };
 
+use super::efcn::{EfcnParameters, Indications};
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
 use super::{FrameCount, FrameParameters, PacedParameters};
+use crate::detector::CongestionNotification;
 use crate::explicit_rate::ResourceCell;
 
 /// Where the receivers of a group of paced flows stand.
@@ -31,6 +33,17 @@ pub struct PacedReceivers {
     /// Bytes of each packet that are not payload.
     header: u16,
     frames: Option<Frames>,
+    efcn: Option<Box<Forward>>,
+}
+
+/// Forward congestion notification of a group of flows where it is turned back.
+struct Forward {
+    rule: EfcnParameters,
+    size: u16,
+    /// Notifications sent.
+    sent: u64,
+    /// By flow.
+    flows: Vec<Indications>,
 }
 
 /// The frames of a group of flows where they arrive.
@@ -51,7 +64,7 @@ impl PacedReceivers {
     #[must_use]
     pub fn new(place: ReceiverPlace, packets: &PacedParameters) -> Self {
         let header = u16::try_from(packets.header.bytes()).expect("checked when read");
-        Self { place, header, frames: None }
+        Self { place, header, frames: None, efcn: None }
     }
 
     /// The same with frames.
@@ -66,6 +79,18 @@ impl PacedReceivers {
         let report = if frames.retransmit { report } else { 0 };
         self.frames =
             Some(Frames { framing: Framing::new(frames, packets), report, counts, flows });
+        self
+    }
+
+    /// The same with forward congestion notification by `rule`.
+    ///
+    /// # Panics
+    /// If a size is none: scenario reading refuses it.
+    #[must_use]
+    pub fn with_efcn(mut self, rule: &EfcnParameters) -> Self {
+        let size = u16::try_from(rule.size.bytes()).expect("checked when read");
+        let flows = vec![Indications::default(); self.place.flows.1 as usize];
+        self.efcn = Some(Box::new(Forward { rule: rule.clone(), size, sent: 0, flows }));
         self
     }
 
@@ -114,6 +139,21 @@ impl PacedReceivers {
     }
 }
 
+impl PacedReceivers {
+    /// Count `packet`, and notify its source if it is one too many that came marked.
+    fn indicate(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let (Some(forward), Some(back)) = (&mut self.efcn, self.place.back) else { return };
+        let flow = &mut forward.flows[packet.flow.index_in(self.place.flows.0) as usize];
+        if !flow.arrives(packet.ecn() == Ecn::Ce, cx.now(), &forward.rule) {
+            return;
+        }
+        // With precedence 0, as what ports signal.
+        let notification = Packet::data(cx.now(), packet.flow, forward.sent, forward.size, back);
+        forward.sent += 1;
+        cx.send(CongestionNotification::Rate.written(notification));
+    }
+}
+
 impl LogicalProcess for PacedReceivers {}
 
 impl Element for PacedReceivers {
@@ -124,6 +164,9 @@ impl Element for PacedReceivers {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
+        if self.efcn.is_some() {
+            self.indicate(packet, cx);
+        }
         if packet.kind() == PacketKind::ResourceCell {
             self.turn_around(packet, ResourceCell::of(packet), cx);
         } else if self.frames.is_some() {
