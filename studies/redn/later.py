@@ -102,13 +102,14 @@ def _replicas_under(control: object) -> Callable[[Network, Case], None]:
     return change
 
 
-b_by_sqrt = _replicas_under({"binomial": {}})
+# As much as TCP in the mean: a / b is 1.5, as in the square root of 1.5 / p.
+b_by_sqrt = _replicas_under({"binomial": {"increase": 0.75, "decrease": 0.5}})
 b_by_iiad = _replicas_under(
     {
         "binomial": {
             "increase_power": 1.0,
             "decrease_power": 0.0,
-            "increase": 1.0,
+            "increase": 1.5,
             "decrease": 1.0,
         }
     }
