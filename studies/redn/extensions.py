@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from forebay.study import Case, Findings, Network, Run
-from forebay_studies.redn.criteria import ASSURED, MBPS, RTTS
+from forebay_studies.redn.criteria import MBPS, RTTS
+from forebay_studies.redn.later import (
+    REGIONS,
+    assured,
+    b_by_iiad,
+    b_by_sqrt,
+    redn,
+    regions,
+    self_configuring,
+    starts,
+    tradeoff,
+)
 from forebay_studies.redn.network import (
     CORE_DELAY_MS,
     MEAN_DELAY_S,
@@ -19,7 +30,6 @@ from forebay_studies.redn.network import (
     REPLICAS,
     SINGLE,
     UDP_RATES,
-    Phase,
     contract,
     flows,
     grid_point,
@@ -27,7 +37,18 @@ from forebay_studies.redn.network import (
     phases,
     thresholds,
 )
-from forebay_studies.redn.series import PACKET_BITS, PER_SECOND, Gate, by_second, column
+from forebay_studies.redn.series import PACKET_BITS, PER_SECOND, Gate, column
+
+__all__ = [
+    "REGIONS",
+    "b_by_iiad",
+    "b_by_sqrt",
+    "redn",
+    "regions",
+    "self_configuring",
+    "starts",
+    "tradeoff",
+]
 
 WARM_UP_S = 10.0
 """Longer than slow start lasts anywhere: what is measured of conditioners and of UDP is a steady
@@ -59,23 +80,9 @@ def oversubscribed(run: Run, case: Case) -> dict[str, float]:
         "steady_delay_s": float(steady.mean()),
         "above_middle_ratio": float((gate.average[2][samples] >= gateway.middle).mean()),
         "utilization_ratio": float(gate.utilization[phase.whole].mean()),
-        "assured_ratio": _assured(run, case, phase),
+        "assured_ratio": assured(run, case, phase),
         "middle_probability_ratio": float(np.maximum(probability[samples], case["static"]).mean()),
     }
-
-
-def _assured(run: Run, case: Case, phase: Phase) -> float:
-    """What flows get of what Table 4.1 assures them, each up to that: mean over the second half."""
-    due = ASSURED["o"]
-    shares = [
-        float(
-            by_second(column(run, f"series/flows.{flow.name}", "throughput_bps"))[phase.half].mean()
-        )
-        / (due[flow.path.rate] * MBPS)
-        for flow in flows(case.point)
-        if "o" in flow.phases
-    ]
-    return float(np.minimum(shares, 1.0).mean())
 
 
 # (b) Conditioning by rate and by throughput, for each flow and for the flows of a customer.

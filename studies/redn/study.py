@@ -1,14 +1,14 @@
 """Adaptive REDn gateway and adaptive token bucket conditioner: grid points and quantities.
 
 scenario.toml shows one path; `network.py` lays the 48 or 96 of a grid point after it. Flows are
-measured in `measure_flows.py`, gateways in `measure_gateways.py`; `series.py` reads what was
-recorded. `criteria.py` and `predicates/` hold what the sentences mean; `figures.py` redraws the
-figures.
+measured in `measure_flows.py`, gateways in `measure_gateways.py`; `short.py` adds short-lived flows
+and measures them; `series.py` reads what was recorded. `criteria.py` and `predicates/` hold what
+the sentences mean; `figures.py` redraws the figures.
 """
 
 from __future__ import annotations
 
-from forebay.study import Point, Replications, Run
+from forebay.study import Network, Point, Replications, Run
 from forebay_studies.redn.figures import RECORDINGS, figures
 from forebay_studies.redn.measure_flows import conditioner_quantities, flow_quantities
 from forebay_studies.redn.measure_gateways import (
@@ -17,7 +17,9 @@ from forebay_studies.redn.measure_gateways import (
     rules,
     table_3_1,
 )
-from forebay_studies.redn.network import grid_point, kept_connections
+from forebay_studies.redn.network import grid_point as lay
+from forebay_studies.redn.network import kept_connections
+from forebay_studies.redn.short import NETWORKS, short_network, short_quantities
 
 __all__ = [
     "RECORDINGS",
@@ -44,8 +46,18 @@ REPLICATIONS = Replications(
 )
 
 
+def grid_point(network: Network, point: Point) -> None:
+    """Gateways, paths and flows of a grid point, after the one path that scenario.toml shows."""
+    if point["network"] in NETWORKS:
+        short_network(network, point)
+    else:
+        lay(network, point)
+
+
 def quantities(run: Run, point: Point) -> dict[str, float]:
     """Throughputs, windows and marks of flows; queues, delays and probabilities of gateways."""
+    if point["network"] in NETWORKS:
+        return short_quantities(run)
     found = flow_quantities(run, point) | conditioner_quantities(run, point)
     found |= gateway_quantities(run, point) | rules(point)
     if point["gateway"] == "self-configuring":
