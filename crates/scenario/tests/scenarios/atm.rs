@@ -439,3 +439,34 @@ fn a_silent_detector_changes_nothing() {
         assert!(with.groups.iter().all(|group| group.counted.sent_acks == 0));
     }
 }
+
+/// Sources would hear of congestion from the port after all, or of none: with forward notification
+/// every one comes from the far end, over 60 + 2 + 2 ms of links and no queue, a cell at 1.9 and at
+/// 8 Mbit/s each; with detection at the port it comes over 2 ms. And the first takes longer by the
+/// way there and back, 2 * 62 ms, at least.
+#[test]
+fn forward_notifications_take_the_way_of_the_cells() {
+    let detector = "detector = { input_rate = { interval = \"20 ms\", hold_off = \"20 ms\" } }\n";
+    let port = "detector = { input_rate = { interval = \"20 ms\", hold_off = \"20 ms\", \
+                discards = false } }\n";
+    let marker = "conditioner = { efci = { interval = \"20 ms\" } }\n";
+    let hearing = "[flows.voice.paced]\nefcn = { interval = \"20 ms\" }";
+    let heard = |text: &str| {
+        let result = run(text);
+        let row = result.paced.iter().find(|row| row.name == "voice").unwrap().clone();
+        assert!(row.accepted_rate_notices > 10 && row.accepted_discard_notices == 0, "{row:?}");
+        let marked: u64 = result.groups.iter().map(|group| group.counted.marked_packets).sum();
+        (row.first_notice_s.unwrap(), row.notice_delay_s, marked)
+    };
+    // Data go with the rest: what is marked is the voice of the lowest class that is there.
+    let voice_alone = |with: &str| {
+        let text = CONTROL.replace(detector, with).replace("count = 24", "count = 90");
+        let until = text.find("[flows.video]").unwrap();
+        text[..until].to_owned()
+    };
+    let backward = heard(&voice_alone(port));
+    let forward = heard(&voice_alone(marker).replace("[flows.voice.paced]", hearing));
+    assert!((0.002..0.004).contains(&backward.1) && backward.2 == 0, "{backward:?}");
+    assert!((0.064..0.066).contains(&forward.1) && forward.2 > 100, "{forward:?}");
+    assert!(forward.0 > backward.0 + 0.124, "{backward:?} {forward:?}");
+}

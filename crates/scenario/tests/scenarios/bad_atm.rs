@@ -108,9 +108,33 @@ const CASES: &[Case] = &[
     ),
     case(
         "cut = 0.2",
-        "cut = 1.0",
+        "cut = 1.5",
         "flows.voice.paced.pace.steps.cut",
-        &["1 is out of range", "above 0 and below 1"],
+        &["1.5 is out of range", "above 0 and up to 1"],
+    ),
+    case(
+        "pace = { steps = { floor = 0.5, cut = 0.2 } }",
+        "efcn = { share = 0.0 }",
+        "flows.voice.paced.efcn.share",
+        &["0 is out of range", "above 0 and up to 1"],
+    ),
+    case(
+        "pace = { steps = { floor = 0.5, cut = 0.2 } }",
+        "efcn = {}\npace = \"abr\"",
+        "flows.voice.paced.efcn",
+        &["explicit rates", "steps"],
+    ),
+    case(
+        "detector = { input_rate = { share = 0.2, weight = 0.8 } }",
+        "detector = \"queue_length\"",
+        "links.satellite.detector",
+        &["how full", "droptail, partial_buffer_sharing or push_out with a limit"],
+    ),
+    case(
+        "{ limit = \"512 packets\", threshold = \"256 packets\" }",
+        "{ limit = \"512 packets\", threshold = \"256 packets\", high = 0 }",
+        "links.satellite.queue.priority.classes[0].partial_buffer_sharing.high",
+        &["0 is out of range", "1 to 63"],
     ),
     case(
         "rtt = \"560 ms\"",

@@ -16,8 +16,9 @@ fn network(place: &str, key: &str, value: &str) -> String {
     let cbr = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
     let at = |wanted: &str| if place == wanted { own.as_str() } else { "" };
     let (link, flow) = match (place, key) {
-        ("links.NAME", _) => (
-            own.clone(),
+        ("links.NAME", key) => (
+            // Some detectors look at the queue, which must have a limit then.
+            if key == "detector" { format!("{own}\n{LIMITED}") } else { own.clone() },
             format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{ profile = \"rfc\" }}"),
         ),
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
@@ -54,6 +55,7 @@ fn network(place: &str, key: &str, value: &str) -> String {
 const HEAD: &str = "duration = \"4 s\"\nrecord = { series = \"100 ms\" }\n";
 const ENDS: &str = "from = \"a\"\nto = \"b\"\n";
 const DELAY: &str = "delay = \"10 ms\"\n";
+const LIMITED: &str = "queue = { droptail = { limit = \"20 packets\" } }";
 const METER: &str = "conditioner = { ar_meter = { rate = \"100 kbit/s\", size = \"3 kB\", \
                      threshold = \"1 kB\" } }";
 
