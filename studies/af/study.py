@@ -13,6 +13,12 @@ CBS_KB = {1: 5, 2: 10, 3: 50}
 
 CUSTOMERS = (1, 2, 3, 4)
 TCP_CUSTOMERS = (1, 2, 3)
+SOURCES = range(1, 11)
+"""Hosts of a LAN with TCP (section 2)."""
+
+PATTERNS = ("links.port", "links.far_port", "flows.tcp")
+"""Sections of scenario.toml after which those of every TCP source are made."""
+
 QUEUE = "links.bottleneck.queue.rio"
 
 REPLICATIONS = Replications(
@@ -40,12 +46,25 @@ def grid_point(network: Network, point: Point) -> None:
         network.set(f"links.c{customer}.conditioner", _marker(point, customer, cir, cbs))
         if point.get("ras"):
             network.set(f"links.c{customer}.shaper", _shaper(point, customer, cir))
+    _add_lans(network)
     if in_section_4:
         network.set("links.c2.delay", "100 ms")
     if udp:
         network.set("flows.customer4.traffic.poisson.rate", f"{udp} Mbit/s")
     else:
         network.remove("flows.customer4")
+
+
+def _add_lans(network: Network) -> None:
+    """Ten hosts on a switched LAN behind each of C1 to C3, and their destinations."""
+    port, far_port, flow = (network.take(path) for path in PATTERNS)
+    for customer in TCP_CUSTOMERS:
+        for source in SOURCES:
+            host, far_host = f"H{customer}-{source}", f"R{customer}-{source}"
+            name = f"{customer}-{source}"
+            network.set(f"links.port{name}", port | {"from": host, "to": f"C{customer}"})
+            network.set(f"links.far_port{name}", far_port | {"from": f"D{customer}", "to": far_host})
+            network.set(f"flows.customer{name}", flow | {"from": host, "to": far_host})
 
 
 def _marker(point: Point, customer: int, cir: int, cbs: object) -> dict[str, Any]:
@@ -81,6 +100,22 @@ def printed_thresholds(network: Network, point: Point) -> None:
     network.set(f"{QUEUE}.max_threshold", thresholds[1:])
 
 
+def sources_at_routers(network: Network, point: Point) -> None:
+    """A sensitivity run: no LANs, so that bursts enter the markers at 139 Mbit/s."""
+    for section in ("links", "flows"):
+        for name, parameters in network.to_dict()[section].items():
+            if "port" in name:
+                network.remove(f"links.{name}")
+            elif section == "flows":
+                customer = parameters["from"][1]
+                network.update(
+                    {
+                        f"flows.{name}.from": f"C{customer}",
+                        f"flows.{name}.to": f"D{customer}",
+                    }
+                )
+
+
 def ras_by_cbs(network: Network, point: Point) -> None:
     """A sensitivity run: shaper thresholds at 1, 2 and 4 times CBS."""
     cbs = int(point["cbs_kb"])
@@ -92,12 +127,10 @@ def ras_by_cbs(network: Network, point: Point) -> None:
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
     """IP-level throughput behind the bottleneck, and how packets were marked and dropped."""
-    groups = {group["name"]: group for group in run.document["groups"]}
-    found = {
-        f"customer{customer}_bps": float(groups[f"customer{customer}"]["throughput_bps"])
-        for customer in CUSTOMERS
-        if f"customer{customer}" in groups
-    }
+    found: dict[str, float] = {}
+    for group in run.document["groups"]:
+        name = f"{group['name'].partition('-')[0]}_bps"
+        found[name] = found.get(name, 0.0) + float(group["throughput_bps"])
     found["tcp_sum_bps"] = sum(found[f"customer{customer}_bps"] for customer in TCP_CUSTOMERS)
     if "customer4_bps" in found:
         found["udp_bps"] = found["customer4_bps"]
