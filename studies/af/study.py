@@ -27,7 +27,7 @@ REPLICATIONS = Replications(
     quick_first=4,
     quick_cap=16,
     quick_events=4_000_000_000,
-    quick_overrides=('duration="42 s"',),
+    quick_overrides=('duration="40 s"',),
     variant=3,
 )
 
@@ -60,10 +60,12 @@ def _add_lans(network: Network) -> None:
     port, far_port, flow = (network.take(path) for path in PATTERNS)
     for customer in TCP_CUSTOMERS:
         for source in SOURCES:
-            host, far_host = f"H{customer}-{source}", f"R{customer}-{source}"
             name = f"{customer}-{source}"
-            network.set(f"links.port{name}", port | {"from": host, "to": f"C{customer}"})
-            network.set(f"links.far_port{name}", far_port | {"from": f"D{customer}", "to": far_host})
+            host, far_host = f"H{name}", f"R{name}"
+            near = {"from": host, "to": f"C{customer}"}
+            far = {"from": f"D{customer}", "to": far_host}
+            network.set(f"links.port{name}", port | near)
+            network.set(f"links.far_port{name}", far_port | far)
             network.set(f"flows.customer{name}", flow | {"from": host, "to": far_host})
 
 
@@ -101,19 +103,46 @@ def printed_thresholds(network: Network, point: Point) -> None:
 
 
 def sources_at_routers(network: Network, point: Point) -> None:
-    """A sensitivity run: no LANs, so that bursts enter the markers at 139 Mbit/s."""
-    for section in ("links", "flows"):
-        for name, parameters in network.to_dict()[section].items():
-            if "port" in name:
-                network.remove(f"links.{name}")
-            elif section == "flows":
-                customer = parameters["from"][1]
-                network.update(
-                    {
-                        f"flows.{name}.from": f"C{customer}",
-                        f"flows.{name}.to": f"D{customer}",
-                    }
-                )
+    """A sensitivity run: no LANs, so that bursts enter the markers all at once."""
+    for port in _ports(network):
+        network.remove(f"links.{port}")
+    for name, flow in network.to_dict()["flows"].items():
+        customer = flow["from"][1]
+        network.set(f"flows.{name}.from", f"C{customer}").set(f"flows.{name}.to", f"D{customer}")
+
+
+def lans_of_100_mbps(network: Network, point: Point) -> None:
+    """A sensitivity run: ports of 100BASE-TX for all hosts."""
+    for port in _ports(network):
+        network.set(f"links.{port}.rate", "100 Mbit/s")
+
+
+def lans_of_1_ms(network: Network, point: Point) -> None:
+    """A sensitivity run: LANs with a delay."""
+    for port in _ports(network):
+        network.set(f"links.{port}.delay", "1 ms")
+
+
+def colour_aware(network: Network, point: Point) -> None:
+    """A sensitivity run: hosts mark by their part of the customer's profile, and the customer's
+    router goes by their marks. The buckets of a host are as deep as those of its router, which
+    would not hold a packet if they were divided."""
+    for customer in CUSTOMERS:
+        router = network.section(f"links.c{customer}.conditioner.trtcm")
+        network.set(f"links.c{customer}.conditioner.trtcm.mode", "aware")
+        hosts = [f"port{customer}-{source}" for source in SOURCES]
+        if customer not in TCP_CUSTOMERS:
+            hosts = ["udp_port"]
+        cir = float(router["cir"].split()[0]) / len(hosts)
+        for host in hosts:
+            pir = "10 Mbit/s" if customer in TCP_CUSTOMERS else router["pir"]
+            marker = router | {"cir": f"{cir:g} Mbit/s", "pir": pir}
+            network.set(f"links.{host}.conditioner", {"trtcm": marker})
+
+
+def _ports(network: Network) -> list[str]:
+    """The links of the LANs."""
+    return [name for name in network.to_dict()["links"] if "port" in name]
 
 
 def ras_by_cbs(network: Network, point: Point) -> None:
@@ -126,7 +155,8 @@ def ras_by_cbs(network: Network, point: Point) -> None:
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
-    """IP-level throughput behind the bottleneck, and how packets were marked and dropped."""
+    """IP-level throughput behind the bottleneck, and how packets entered it: how many of each
+    precedence, all of one size."""
     found: dict[str, float] = {}
     for group in run.document["groups"]:
         name = f"{group['name'].partition('-')[0]}_bps"
@@ -138,11 +168,14 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
     found["bottleneck_utilization_ratio"] = float(bottleneck["utilization"])
     found["bottleneck_queue_packets"] = float(bottleneck["mean_queue_packets"])
     for customer in CUSTOMERS:
-        departed = run.link(f"c{customer}")["departed_packets"]
+        marked = run.link(f"c{customer}")
+        departed = marked["departed_packets"]
         total = sum(departed)
         for precedence, name in enumerate(("green", "yellow", "red")):
             share = departed[precedence] / total if total else 0.0
             found[f"customer{customer}_{name}_ratio"] = share
+        green = found[f"customer{customer}_green_ratio"] * float(marked["throughput_bps"])
+        found[f"customer{customer}_green_bps"] = green
     return found
 
 
