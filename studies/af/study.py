@@ -1,12 +1,13 @@
-"""Two against three drop precedences: grid points, quantities, sensitivity, figures."""
+"""Two against three drop precedences: grid points, quantities, sensitivity."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from forebay.drawing import Figure
-from forebay.report.plot import shares, time_series
-from forebay.study import Network, Outcome, Point, Recording, Replications, Run
+from forebay.study import Network, Point, Replications, Run
+from forebay_studies.af.figures import RECORDINGS, figures
+
+__all__ = ["RECORDINGS", "REPLICATIONS", "figures", "grid_point", "quantities"]
 
 CBS_KB = {1: 5, 2: 10, 3: 50}
 """Committed burst size of section 2's scenarios in kB (Tables 2.1 and 2.2)."""
@@ -177,68 +178,3 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
         green = found[f"customer{customer}_green_ratio"] * float(marked["throughput_bps"])
         found[f"customer{customer}_green_bps"] = green
     return found
-
-
-TRACE: Point = {"scenario": 2, "precedences": 3, "udp_mbps": 30}
-TRACE_TWO: Point = {"scenario": 2, "precedences": 2, "udp_mbps": 30}
-
-RECORDINGS = [
-    Recording("three", TRACE, interval="50 ms"),
-    Recording("two", TRACE_TWO, interval="50 ms"),
-]
-
-
-def figures(outcome: Outcome) -> list[Figure]:
-    """Queue traces against the thresholds they are judged by, and how packets are marked."""
-    drawn = [
-        time_series(
-            outcome,
-            "three",
-            "links.bottleneck",
-            {
-                "queue_bytes": "queue",
-                "average.0": "average, precedence 0",
-                "average.1": "average, precedences 0-1",
-                "average.2": "average, precedences 0-2",
-            },
-            title="Queue at the bottleneck, three precedences, UDP 30 Mbit/s",
-            ylabel="queue length (kB)",
-            scale=1e-3,
-            thresholds={"yellow max": 180, "yellow min, red max": 90, "red min": 45},
-            window=(20.0, 40.0),
-        ),
-        time_series(
-            outcome,
-            "two",
-            "links.bottleneck",
-            {
-                "queue_bytes": "queue",
-                "average.0": "average, precedence 0",
-                "average.1": "average, precedences 0-1",
-            },
-            title="Queue at the bottleneck, two precedences, UDP 30 Mbit/s",
-            ylabel="queue length (kB)",
-            scale=1e-3,
-            thresholds={"max": 180, "min": 90},
-            window=(20.0, 40.0),
-        ),
-    ]
-    for precedences, parts in (
-        (2, [("in profile", "green"), ("out of profile", "yellow")]),
-        (3, [("green", "green"), ("yellow", "yellow"), ("red", "red")]),
-    ):
-        for customer, who in ((1, "TCP customer 1"), (4, "UDP customer")):
-            rates = (5, 10, 20, 30, 45, 60)
-            points: list[tuple[str, Point]] = [
-                (f"{rate}", {"scenario": 2, "precedences": precedences, "udp_mbps": rate})
-                for rate in rates
-            ]
-            drawn.append(
-                shares(
-                    outcome,
-                    points,
-                    [(label, f"customer{customer}_{name}_ratio") for label, name in parts],
-                    title=f"Marking of the {who} by UDP rate (Mbit/s), {precedences} precedences",
-                )
-            )
-    return [figure for figure in drawn if figure is not None]
