@@ -218,10 +218,10 @@ def steps(run: Run, supportable: float) -> dict[str, float]:
     once = after(series, first, window, again)
     seconds = after(load(run, "ab", 1.0), first, 1.0) / supportable
     slow = round(again - first)
+    rerouted = after(series, again + 1.0, window)
     return {
         "settling_s": first_at_or_below(once, 1.05) * window,
-        "again_settling_s": 1.0
-        + first_at_or_below(after(series, again + 1, window), 1.05) * window,
+        "again_settling_s": 1.0 + first_at_or_below(rerouted, 1.05) * window,
         "peak_ratio": float(seconds[:slow].max()),
         "again_peak_ratio": float(seconds[slow:].max()),
         "between_ratio": float(once[-240:].mean()),

@@ -1,4 +1,4 @@
-"""Three-state PCN marking (draft-babiarz-pcn-explicit-marking-02): its seven families of simulations.
+"""Three-state PCN marking (draft-babiarz-pcn-explicit-marking-02): seven families of simulations.
 
 A grid point names its `family` and that family's parameters:
 
