@@ -242,16 +242,21 @@ def video(run: Run, supportable: float, flow_bps: float) -> dict[str, float]:
 def _surge_of_video(
     run: Run, between: tuple[float, float], present: Array, supportable: float, flow_bps: float
 ) -> dict[str, float]:
-    """What a reroute does until the next one: load, and flows terminated of those there at once."""
+    """What a reroute does until the next one: load, and flows terminated of those there at once.
+
+    A flow is heard up to two frames after it has come, as it sends each at the end of its interval.
+    """
     start, end = between
+    step, unheard = 0.05, 0.1
     tail = after(load(run, "ab", 1.0), start, 1.0, end)[-10:] / supportable
-    fine = after(load(run, "ab", 0.05), start, 0.05, end) / supportable
-    flows = after(present, start, 0.05, end)
+    heard = after(load(run, "ab", step), start + unheard, step, end) / supportable
+    # Counts stand for the end of their step; the one at `end` has the next reroute in it.
+    flows = after(present, start - step, step, end - step)
     most, left = float(flows.max()), float(flows[-1])
     return {
         "tail_ratio": float(tail.mean()),
         "tail_spread_ratio": float(np.ptp(tail)),
-        "to110_s": first_at_or_below(fine, 1.1) * 0.05,
+        "to110_s": unheard + first_at_or_below(heard, 1.1) * step,
         "terminated_ratio": (most - left) / most,
         "excess_terminated_ratio": (most - left) * flow_bps / (most * flow_bps - supportable),
     }
