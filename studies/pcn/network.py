@@ -15,7 +15,7 @@ from forebay_studies.pcn.draft import (
     px_bucket,
     whole,
 )
-from forebay_studies.pcn.measure import SURGE_S
+from forebay_studies.pcn.measure import AGAIN_S, SURGE_S
 
 Settings = dict[str, Any]
 """Keys of a scenario by their paths, with their values; or a section of it."""
@@ -65,6 +65,8 @@ def grid_point(network: Network, point: Point) -> None:
     if not three and point.get("test") not in ACROSS_NODES:
         network.remove("links.bc", "links.cd")
     network.update(FAMILIES[family](point))
+    if family == "steps":
+        two_reroutes(network, point)
 
 
 def _single(point: Point) -> Settings:
@@ -160,15 +162,16 @@ def _voice(point: Point) -> Settings:
 
 def _video(point: Point) -> Settings:
     rate, initial, more = VIDEO[str(point["video"])]
+    surges = [{"at": f"{at} s", "calls": more} for at in (SURGE_S["video"], AGAIN_S["video"])]
     bucket = {"size": f"{point['tb_kb']} kB", "px": f"{point['px_kb']} kB"}
     return {
-        "duration": "24 s",
+        "duration": "45 s",
         "warm_up": "1 s",
         "record.series": "50 ms",
         **_one_link(f"{2 * rate} Mbit/s"),
         "links.ab.conditioners": [{"px_meter": {"rate": f"{rate} Mbit/s", **bucket}}],
         "aggregates.eh.rtt": f"{point['rtt_ms']} ms",
-        "flows.eh.calls": {"initial": initial, "surges": [{"at": "3 s", "calls": more}]},
+        "flows.eh.calls": {"initial": initial, "surges": surges},
         "flows.eh.traffic": {"video": {"line_rate": f"{2 * rate} Mbit/s"}},
     }
 
@@ -179,6 +182,7 @@ FAMILIES: dict[str, Callable[[Point], Settings]] = {
     "parking": _parking,
     "admission": _admission,
     "voice": _voice,
+    "steps": _voice,
     "video": _video,
 }
 
@@ -298,7 +302,8 @@ def two_reroutes(network: Network, point: Point) -> None:
     for number, codec in enumerate(codecs):
         name = "eh" if number == 0 else codec[0]
         flows = whole(bps / len(codecs) / codec_bps(*codec))
-        surges = [*_surges(3, flows, slow=False), *_surges(25, flows, slow=True)]
+        first = _surges(SURGE_S["voice"], flows, slow=False)
+        surges = [*first, *_surges(AGAIN_S["steps"], flows, slow=True)]
         network.set(f"flows.{name}_added.calls.surges", surges)
 
 

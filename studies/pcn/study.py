@@ -1,4 +1,4 @@
-"""Three-state PCN marking (draft-babiarz-pcn-explicit-marking-02): its six families of simulations.
+"""Three-state PCN marking (draft-babiarz-pcn-explicit-marking-02): seven families of simulations.
 
 A grid point names its `family` and that family's parameters:
 
@@ -12,6 +12,7 @@ A grid point names its `family` and that family's parameters:
   load), ar_kb (the bucket of the AR-meter, half of it the threshold) or batch (flows an arrival);
 - `voice` (4.1 to 4.6): flows (large, small), traffic (cbr, vbr, mix), px_bytes, rtt_ms,
   forward_pct;
+- `steps` (4.1): those of voice, with the second reroute, the slow one;
 - `video` (4.7): video (small, medium, large), tb_kb, px_kb, rtt_ms.
 """
 
@@ -52,8 +53,9 @@ COSTS_S = {
     "row": 0.4,
     "parking": 0.35,
     "voice": 0.7,
+    "steps": 1.2,
     "admission": 0.25,
-    "video": 0.7,
+    "video": 1.3,
 }
 """What a run of the largest point of each family costs, weighed by what its claims need."""
 
@@ -64,13 +66,13 @@ DECIDING = 40
 
 
 def _cap(point: Point) -> int:
-    """Runs with few flows cost little, and vary much: more of them. Voice and video have no
-    numbers, only sentences."""
+    """Runs with few flows cost little, and vary much: more of them. Voice and video have sentences,
+    and of numbers the loss only."""
     family = str(point["family"])
     size = {"S": 0.05, "M": 0.25, "L": 1.0, "small": 0.05, "medium": 0.3, "large": 1.0}
     key = point.get("size") or point.get("flows") or point.get("video")
     share = size[str(key)] if key else max(float(point["sr_mbps"]) / 40, 0.05)
-    least = 8 if family in ("voice", "video") else DECIDING
+    least = 8 if family in ("voice", "steps", "video") else DECIDING
     return int(min(max(6 / (COSTS_S[family] * share), least), 120))
 
 
@@ -98,6 +100,8 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
             return found | observed.admission(run, point, base_bps(point))
         case "voice":
             return measure.voice(run, VOICE_MBPS[str(point["flows"])] * MBPS)
+        case "steps":
+            return measure.steps(run, VOICE_MBPS[str(point["flows"])] * MBPS)
         case _:
             return measure.video(run, VIDEO[str(point["video"])][0] * MBPS, VIDEO_BPS)
 
