@@ -170,7 +170,7 @@ def admission(run: Quantities, name: str, test: str, size: str, media_delay: int
 
 
 def overshoot(run: Quantities, size: str, media_delay: int = 10) -> Bounds:
-    """How far the largest load of the overload test is above the base load, as a fraction of it."""
+    """How far the largest number of flows in the overload test is above N, as a fraction of it."""
     return admission(run, "overshoot_ratio", "overload", size, media_delay)
 
 
