@@ -2,10 +2,10 @@
 RTTs, slow reroutes, new flows, and what is marked.
 
 The readings are those of `section3.py`. Where the draft names no value, these are taken: a bucket
-of the SR-meter five times as large at 0.8 Mbit/s and twenty times at 40, which both take some windows
+of the SR-meter five times as large at 0.8 Mbit/s and twenty times at 40, which take a few windows
 of 50 ms more to empty; an AR-meter with buckets of twice and ten times 20 kB, or an AR of 90 % of
-the base load; batches of five flows in the mean; RTTs of 10 to 50 ms at random; the slow reroute
-of section 4.1; new flows of 1 % of an aggregate's a second. Where it names no size, the medium one.
+the base load; batches of five flows in the mean; RTTs of 10 to 50 ms at random; the slow reroute of
+section 4.1; new flows of 1 % of an aggregate's a second. Where it names no size, the medium one.
 """
 
 from __future__ import annotations
