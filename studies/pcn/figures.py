@@ -8,7 +8,6 @@ from forebay.drawing import Figure
 from forebay.report.plot import time_series
 from forebay.study import Change, Outcome, Point, Recording
 from forebay_studies.pcn.draft import MBPS, NO_LOSS, VOICE_MBPS
-from forebay_studies.pcn.network import two_reroutes
 
 VOICE: dict[str, tuple[str, Point]] = {
     "large-cbr": (
@@ -79,10 +78,7 @@ PARKING: Point = {
 
 
 RECORDINGS = [
-    *(
-        Recording(name, {"family": "voice", **point}, "50 ms", Change(by=two_reroutes))
-        for name, (_, point) in VOICE.items()
-    ),
+    *(Recording(name, {"family": "steps", **point}, "50 ms") for name, (_, point) in VOICE.items()),
     Recording("parking", PARKING, "20 ms", Change({"duration": "8 s"})),
     Recording("admission", ADMISSION, "500 ms"),
 ]
