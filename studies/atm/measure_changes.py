@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from forebay.study import Point, Run
-from forebay_studies.atm.changes import NOMINAL_BPS, OFFENDERS, TRUE_BPS
+from forebay_studies.atm.changes import FAST, NOMINAL_BPS, OFFENDERS, SLOW, TRUE_BPS
 from forebay_studies.atm.criteria import AXIS_ENDS, axis
 from forebay_studies.atm.measure import LATER_S, paced
 from forebay_studies.atm.network import BY_PRIORITY, CELL_BITS, LINK_BPS
@@ -115,11 +115,14 @@ def _offenders(run: Run) -> Found:
 
 
 def _excess(run: Run) -> Found:
-    """By how much data sources of two nominal rates send above these, over the nominal rate."""
-    return {
+    """By how much data sources of two nominal rates send above these, over the nominal rate; and
+    that of the faster over that of the slower."""
+    found = {
         f"{group}_excess_ratio": float(paced(run)[group]["mean_scale"]) - 1.0
-        for group in NOMINAL_BPS
+        for group in (SLOW, FAST)
     }
+    slow, fast = found.values()
+    return {**found, "excess_balance_ratio": fast / slow}
 
 
 def _starts(run: Run) -> Found:
