@@ -119,7 +119,8 @@ EACH_RATE = 4
 
 def two_nominal_rates(network: Network, _: Point) -> None:
     """Eight data sources without end, half of them of half the nominal rate, which begin within a
-    minute: at once, they would rise side by side."""
+    minute: at once, they would rise side by side. What is counted begins when they share."""
+    network.set("duration", "900 s").set("warm_up", "180 s")
     data = network.take("flows.data")
     for group, bps in NOMINAL_BPS.items():
         network.set(f"flows.{group}", data | {"count": EACH_RATE, "start": WITHIN})

@@ -8,7 +8,7 @@ import numpy as np
 
 from forebay.study import Point, Run
 from forebay_studies.atm.changes import FAST, NOMINAL_BPS, OFFENDERS, SLOW, TRUE_BPS
-from forebay_studies.atm.criteria import AXIS_ENDS, axis
+from forebay_studies.atm.criteria import AXIS_ENDS, NEAR_ZERO_LOSS, axis
 from forebay_studies.atm.measure import LATER_S, paced
 from forebay_studies.atm.network import BY_PRIORITY, CELL_BITS, LINK_BPS
 
@@ -94,9 +94,11 @@ def _kept(run: Run, names: Iterable[str]) -> Found:
     rows = [row for row in run.document["groups"] if row["name"] in set(names)]
     sent = max(sum(row["sent_packets"] for row in rows), 1)
     kept = {row["name"] for row in rows}
+    loss = _lost(run, kept)
     late = sum(row["late_packets"] for row in run.document["lateness"] if row["name"] in kept)
     return {
-        "kept_loss_ratio": _lost(run, kept),
+        "kept_loss_ratio": loss,
+        "kept_near_zero_ratio": float(loss <= NEAR_ZERO_LOSS),
         "kept_late_ratio": late / sent,
         "kept_jitter_s": max(row["p99_delay_s"] - row["min_delay_s"] for row in rows),
     }

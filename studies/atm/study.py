@@ -59,10 +59,16 @@ MANY: Mapping[tuple[int, int], Mapping[int, int]] = {
 number of sources."""
 
 
+MANY_CHANGED = {"above-average": 48}
+"""The same of changes: few runs have late cells."""
+
+
 def cap(point: Point) -> int:
     """At most how many replications a grid point gets."""
     many = MANY.get((int(point["scenario"]), int(point["case"])), {})
-    return 16 if "change" in point else many.get(int(point["sources"]), 16)
+    if "change" in point:
+        return MANY_CHANGED.get(str(point["change"]), 16)
+    return many.get(int(point["sources"]), 16)
 
 
 REPLICATIONS = Replications(

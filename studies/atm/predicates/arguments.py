@@ -17,6 +17,7 @@ from forebay.study import (
     values,
 )
 from forebay_studies.atm.criteria import (
+    ALL_THREE,
     CASES,
     DATA,
     DISCARD_BASED,
@@ -64,11 +65,14 @@ def clp1_lost_first(run: Quantities) -> Truth:
 
 
 def kept_protected(run: Quantities) -> Truth:
-    """In Case 2 those who keep their contract have near zero loss and near no late cells, with four
-    sources at their peak rate throughout and with one far above it."""
+    """In Case 2 those who keep their contract have near zero loss, in so many runs that three of
+    them may all have it, and near no late cells: with four sources at their peak rate throughout
+    and with one far above it."""
     points = [_offended(RATE_BASED, change) for change in BROKEN]
-    lost = every(at(run, point, "kept_loss_ratio") for point in points) <= NEAR_ZERO_LOSS
-    return lost & (every(at(run, point, "kept_late_ratio") for point in points) <= NEAR_ZERO_LATE)
+    lossless = every(at(run, point, "kept_near_zero_ratio") for point in points) >= ALL_THREE
+    return lossless & (
+        every(at(run, point, "kept_late_ratio") for point in points) <= NEAR_ZERO_LATE
+    )
 
 
 def kept_keep_their_rate(run: Quantities) -> Truth:
