@@ -33,6 +33,7 @@ from forebay.study import CLOSE, EXACT, Bounds, Point, Quantities, Truth, at
 MBPS = 1e6
 REACHED = 1.0 - EXACT
 VERY_CLOSE = 1.0 - CLOSE
+BEST_S = 5
 AROUND = 0.5
 MUCH = 0.5
 FACTOR = 2.0
