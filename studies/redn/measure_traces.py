@@ -19,8 +19,8 @@ ACCESS_BPS = 100e6
 
 
 class Trace(NamedTuple):
-    """What a flow receives in a phase without its beginning, by the second, in bit/s. In the
-    beginning of a phase a trace still shows the phase before."""
+    """What a flow receives in a phase, by the second, in bit/s; without its beginning if the flow
+    sent before, since its trace still shows the phase before."""
 
     phase: Phase
     path: TransitPath
@@ -40,7 +40,7 @@ def trace_quantities(run: Run, point: Point) -> dict[str, float]:
         for flow in flows(point)
     }
     traces = [
-        Trace(phase, flow.path, received[flow][phase.steady])
+        Trace(phase, flow.path, received[flow][_own(phase, flow)])
         for phase in phases(point)
         for flow in flows(point)
         if phase.name in flow.phases
@@ -53,6 +53,10 @@ def trace_quantities(run: Run, point: Point) -> dict[str, float]:
     if point["network"] == "single":
         found |= _waits(run, point)
     return found
+
+
+def _own(phase: Phase, flow: Flow) -> slice:
+    return phase.whole if flow.start_s == phase.start else phase.steady
 
 
 def reached(traces: list[Trace]) -> dict[str, float]:
