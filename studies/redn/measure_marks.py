@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from forebay.study import Point, Run
 from forebay_studies.redn.criteria import SLOW
 from forebay_studies.redn.network import Flow, Phase, flows, paths, phases
 from forebay_studies.redn.series import PER_SECOND, Array, column
+
+Flags = NDArray[np.bool_]
 
 SAMPLE_S = 1.0 / PER_SECOND
 
@@ -32,7 +35,7 @@ def _clusters(run: Run, point: Point) -> dict[str, float]:
     of expected throughput and round-trip time, and the share of clusters that are longer. What
     passes the conditioner in at most a round trip counts as a cluster."""
     longest = {"green": 0.0, "yellow": 0.0}
-    longer: dict[str, list[Array]] = defaultdict(list)
+    longer: dict[str, list[Flags]] = defaultdict(list)
     for path in paths(point):
         if path.rtt not in SLOW:
             continue
@@ -53,8 +56,8 @@ def _clusters(run: Run, point: Point) -> dict[str, float]:
     return found
 
 
-def _beginning(phase: Phase, times: Array) -> Array:
-    within: Array = (times >= phase.start) & (times < phase.begun)
+def _beginning(phase: Phase, times: Array) -> Flags:
+    within: Flags = (times >= phase.start) & (times < phase.begun)
     return within
 
 

@@ -279,7 +279,7 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
 def _unfounded(claims: Iterable[NumericClaim], statements: Sequence[Statement]) -> Iterator[str]:
     """What is wrong with what checks are said to follow from, once for each."""
     known = {entry.id: entry for entry in statements}
-    entries = [*claims, *statements]
+    entries: list[NumericClaim | Statement] = [*claims, *statements]
     for name in dict.fromkeys(entry.follows for entry in entries if entry.follows):
         mine = [entry for entry in entries if entry.follows == name]
         where = f"follows (of {mine[0].id!r}): read {name!r}"
