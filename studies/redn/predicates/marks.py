@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from forebay.study import CLOSE, Quantities, Truth, all_of, any_of, at, every, values
+from forebay.study import CLOSE, Quantities, Truth, all_of, any_of, at
 from forebay_studies.redn.criteria import (
     ADAPTIVE,
-    COLOURS,
     DUAL,
     DUAL_LOAD,
     FACTOR,
@@ -75,11 +74,11 @@ def first_gateway_marks_the_start(run: Quantities) -> Truth:
 
 
 def dual_load_is_transient(run: Quantities) -> Truth:
-    """Under Self-Configuring REDn, when the load falls back after it has driven every average
-    beyond the maximum threshold, every probability is divided again, and the steady state of the
-    undersubscribed case has the link at least 90 % full."""
-    raised = every(values(run, DUAL_LOAD, "o_{colour}_increments_count", colour=COLOURS)) >= 1.0
-    divided = every(values(run, DUAL_LOAD, "u_{colour}_decrements_count", colour=COLOURS)) >= 1.0
+    """Under Self-Configuring REDn, when the load falls back after it has driven the average of all
+    packets, red's, beyond the maximum threshold, red's probability is divided again, and the steady
+    state of the undersubscribed case has the link at least 90 % full."""
+    raised = at(run, DUAL_LOAD, "o_red_increments_count") >= 1.0
+    divided = at(run, DUAL_LOAD, "u_red_decrements_count") >= 1.0
     return raised & divided & (at(run, DUAL_LOAD, "u_utilization_ratio") >= FULL)
 
 
