@@ -32,12 +32,11 @@ DUAL_LOAD = ("self-configuring", "b-o-u")
 
 def _most(point: Point) -> int:
     """Replications at most: numbers from a single run are judged by quantiles where runs do not
-    look normal, which takes 39 (`forebay.study.prediction`); few are printed of ECN, and none of
-    runs that the thesis does not show, of which those that one sentence needs have five."""
+    look normal, which takes 39 (`forebay.study.prediction`); none are printed of runs that the
+    thesis does not show, of which those that one sentence needs have five."""
     if point["gateway"] in NEW_RUNS or (point["gateway"], point["scenario"]) == DUAL_LOAD:
         return 5
-    printed = point["marking"] != "ecn" and not str(point["gateway"]).startswith("without")
-    return 39 if printed else 12
+    return 12 if str(point["gateway"]).startswith("without") else 39
 
 
 REPLICATIONS = Replications(
