@@ -36,6 +36,7 @@ from forebay_studies.redn.network import (
     paths,
     phases,
     thresholds,
+    time_sliding_window,
 )
 from forebay_studies.redn.series import PACKET_BITS, PER_SECOND, Gate, column
 
@@ -111,7 +112,7 @@ def _by_rate(replicas: str, window: str = "") -> Callable[[Network, Case], None]
     def change(network: Network, case: Case) -> None:
         for path in paths(case.point):
             if path.replica in replicas:
-                meter = _tsw(path.rate, window or f"{path.rtt} ms")
+                meter = time_sliding_window(path.rate, window or f"{path.rtt} ms")
                 network.set(f"links.in-{path.name}.conditioner", meter)
 
     return change
@@ -120,11 +121,6 @@ def _by_rate(replicas: str, window: str = "") -> Callable[[Network, Case], None]
 b_by_rate = _by_rate("b", "1 s")
 b_by_rate_over_rtt = _by_rate("b")
 all_by_rate = _by_rate("ab", "1 s")
-
-
-def _tsw(mbps: int, window: str) -> dict[str, Any]:
-    rates = {"ctr": f"{mbps} Mbit/s", "ptr": f"{2 * mbps} Mbit/s"}
-    return {"tswtcm": {**rates, "window": window}}
 
 
 def replicas(run: Run, case: Case) -> dict[str, float]:
@@ -209,7 +205,7 @@ bucket_by_flow = _conditioned(
 """The thesis's conditioner for each flow of a customer."""
 bucket_by_last_rtt = _bucket_by_customer(1.0)
 bucket_by_mean_rtt = _bucket_by_customer(0.01)
-tsw_by_customer = _conditioned(lambda mbps, _: _tsw(len(RTTS) * mbps, "1 s"))
+tsw_by_customer = _conditioned(lambda mbps, _: time_sliding_window(len(RTTS) * mbps, "1 s"))
 """TSWTCM for all of a customer, with the window of 1 s of RFC 2859 for aggregates."""
 
 

@@ -277,7 +277,26 @@ def queue_law(gateway: str, law: Section) -> Section:
     return {gateway.replace("-", "_") if gateway in LACKING else "adaptive_redn": kept}
 
 
+NEW_RUNS = ("without-conditioning", "time-sliding-window")
+"""Adaptive REDn behind other conditioners than the thesis's, which sections 2.2 and 2.3 speak of:
+none, so that packets are all of the lowest class, and the time sliding window of RFC 2859."""
+
+ONE_COLOUR = {"fixed": {"precedence": 2}}
+"""Red for all: of one colour "REDn and its variants should function exactly as RED" (section 4.1),
+and the middle threshold algorithm is off for green."""
+
+
+def time_sliding_window(mbps: int, window: str) -> Section:
+    """A marker that estimates a rate over a window, for the rates of a path of so many Mbit/s."""
+    rates = {"ctr": f"{mbps} Mbit/s", "ptr": f"{2 * mbps} Mbit/s"}
+    return {"tswtcm": {**rates, "window": window}}
+
+
 def _conditioner(shown: Section, point: Point, path: TransitPath) -> Section:
+    if point["gateway"] == "without-conditioning":
+        return ONE_COLOUR
+    if point["gateway"] == "time-sliding-window":
+        return time_sliding_window(path.rate, "1 s")
     if is_udp(point, path):
         # Section 4.3: fixed depths of 3 packets.
         return {"trtcm": contract(path.rate) | {"cbs": "3000 B", "pbs": "3000 B"}}

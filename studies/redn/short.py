@@ -18,6 +18,7 @@ from forebay_studies.redn.network import (
     contract,
     grid_point,
     paths,
+    time_sliding_window,
 )
 
 NETWORKS = ("short", "short-alike", "short-tsw")
@@ -71,8 +72,7 @@ def _conditioned_otherwise(network: Network, point: Point) -> None:
     single = paths({**point, "network": "single"})
     every += [(path.name, path.rate, path.rtt) for path in single]
     for name, mbps, rtt in every:
-        rates = {"ctr": f"{mbps} Mbit/s", "ptr": f"{2 * mbps} Mbit/s"}
-        law: Section = {"tswtcm": {**rates, "window": f"{rtt} ms"}}
+        law = time_sliding_window(mbps, f"{rtt} ms")
         if point["network"] == "short-alike":
             law = {"fixed": {"precedence": 2}}
         network.set(f"links.in-{name}.conditioner", law)
