@@ -114,9 +114,10 @@ mod tests {
     }
 
     /// It would not share a link with TCP as equally as it is said to: with k + l = 1 the window is
-    /// in proportion to 1 / p^(1/2) for a loss each 1/p packets, as Reno's (section III): growth and
-    /// loss balance where 1/p / w round trips of a / w^k each make up for b w^l, so at w^2 = a /
-    /// (b p). With a = 1.5 b and 16,000 packets that is 154.9, with 4000 half of it; within 3 %.
+    /// in proportion to 1 / p^(1/2) for a loss each 1/p packets, as Reno's (section III): growth
+    /// and loss balance where 1/p / w round trips of a / w^k each make up for b w^l, so at w^2 =
+    /// a / (b p). With a = 1.5 b and 16,000 packets that is 154.9, with 4000 half of it; within
+    /// 3 %.
     #[test]
     fn the_window_goes_with_the_root_of_the_gap() {
         let mean = |mut law: Binomial, gap: u32| {

@@ -49,7 +49,7 @@ pub use clients::{Clients, Paths};
 pub use profile::Profile;
 pub use receiver::TcpReceivers;
 pub use sender::TcpSenders;
-pub use signalling::ReportedRtt;
+pub use settings::ReportedRtt;
 pub use state::{CongestionState, SenderState};
 pub use viewers::{VideoResult, Viewer};
 

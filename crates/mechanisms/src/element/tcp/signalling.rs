@@ -1,23 +1,11 @@
 //! What segments tell the conditioners on their way of the state of their sender.
 
 use forebay_network::Packet;
-use forebay_parameters::choice;
 use forebay_units::Span;
 
 use super::connection::Phase;
 use super::rto::smooth;
 use super::sender_context::SenderContext;
-
-choice! {
-    /// By which clock the smoothed round-trip time is measured that segments report.
-    pub enum ReportedRtt {
-        /// An ideal one, whatever the granularity of the timer.
-        Exact = "exact",
-        /// That of the timer: in whole ticks, rounded and at least one, each smoothed with a gain
-        /// of 1/8 in integers (ns-2, where the variable of the control block is so).
-        Ticks = "ticks",
-    }
-}
 
 /// Few groups come here: those on whose way a conditioner adapts to its flows.
 impl SenderContext<'_, '_> {
