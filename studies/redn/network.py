@@ -98,7 +98,7 @@ class TransitPath:
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A connection over a path, which sends from phase `first` on, in `phases`. Where connections
-    are kept it goes on under the name of the one before, which begins with the phase `resumes`."""
+    are kept it has the name of the one before, which begins with the phase `resumes`."""
 
     path: TransitPath
     first: str
@@ -170,8 +170,8 @@ def flows(point: Point) -> Iterator[Flow]:
 
 
 def kept_connections(network: Network, point: Point) -> None:
-    """A sensitivity run: who is enabled again goes on with its connection, from the initial
-    window, with the slow-start threshold that it had."""
+    """A sensitivity run: who is enabled again resumes its connection, from the initial window,
+    with the slow-start threshold that it had."""
     for path in paths(point):
         spans = [flow for flow in flows(point) if flow.path == path]
         if len(spans) == 1:
@@ -187,7 +187,7 @@ def kept_connections(network: Network, point: Point) -> None:
 
 def sent_flows(names: Collection[str], point: Point) -> list[Flow]:
     """All connections of a grid point as a run has them, by the `names` of its flows: those that
-    it lacks go on under the name of the one before."""
+    it lacks have the name of the one before."""
     found: list[Flow] = []
     for flow in flows(point):
         again = flow.name not in names

@@ -93,11 +93,8 @@ def short_quantities(run: Run) -> dict[str, float]:
         sent[kind] for kind in TRANSFERS
     )
     for kind in TRANSFERS:
-        colours = sum(
-            np.asarray(run.link(f"in-{name}")["departed_bytes"][:3], dtype=np.float64)
-            for _, _, name in _names()
-            if kinds[name] == kind
-        )
+        links = [run.link(f"in-{name}") for of, _, name in _names() if of == kind]
+        colours = np.sum([link["departed_bytes"][:3] for link in links], axis=0)
         found[f"{kind}_green_ratio"] = float(colours[0] / colours.sum())
         rows = [row for row in run.document["transfers"] if kinds[row["name"]] == kind]
         done = sum(row["completed"] for row in rows)

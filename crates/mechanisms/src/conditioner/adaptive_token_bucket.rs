@@ -361,7 +361,7 @@ mod tests {
         assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
     }
 
-    /// A loss of a retransmission would cost a timeout, or slow start go on until the gateway drops
+    /// A loss of a retransmission would cost a timeout, or slow start last until the gateway drops
     /// many packets: 45 segments of 1000 B are green and 45 yellow at 3 and 6 Mbit/s and 120 ms.
     /// A retransmission beyond them is green; of the red ones of slow start the first is dropped
     /// and then one after 120 ms, none of them outside slow start.

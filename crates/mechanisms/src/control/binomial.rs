@@ -25,10 +25,10 @@ parameters! {
     /// the mean window is the square root of a / (b p) at a loss ratio p: that of Reno, the root of
     /// 1.5 / p, with a = 1.5 b.
     pub struct BinomialParameters {
-        /// Power k of the window by which growth slows down, 0 to 4. Friendly to TCP are controls
-        /// with k + l = 1.
+        /// Power k of the window in segments by which growth slows down, 0 to 4. Friendly to TCP
+        /// are controls with k + l = 1.
         increase_power: f64 = 0.5, "Bansal and Balakrishnan 2001, eq. 1 and section III: SQRT";
-        /// Power l of the window by which the decrease goes, 0 to 1.
+        /// Power l of the window in segments by which the decrease goes, 0 to 1.
         decrease_power: f64 = 0.5, "Bansal and Balakrishnan 2001, eq. 1 and section III: SQRT";
         /// Growth a in segments a round trip at a window of one segment. Above 0.
         increase: f64 = 1.0, "Bansal and Balakrishnan 2001, eq. 1; AIMD(1, 0.5) is that of TCP";
@@ -114,9 +114,10 @@ mod tests {
     }
 
     /// It would not share a link with TCP as equally as it is said to: with k + l = 1 the window is
-    /// in proportion to 1 / p^(1/2) for a loss each 1/p packets, as Reno's (section III): growth and
-    /// loss balance where 1/p / w round trips of a / w^k each make up for b w^l, so at w^2 = a / (b
-    /// p). With a = 1.5 b and 16,000 packets that is 154.9, with 4000 packets half of it; within 3 %.
+    /// in proportion to 1 / p^(1/2) for a loss each 1/p packets, as Reno's (section III): growth
+    /// and loss balance where 1/p / w round trips of a / w^k each make up for b w^l, so at w^2 =
+    /// a / (b p). With a = 1.5 b and 16,000 packets that is 154.9, with 4000 half of it; within
+    /// 3 %.
     #[test]
     fn the_window_goes_with_the_root_of_the_gap() {
         let mean = |mut law: Binomial, gap: u32| {

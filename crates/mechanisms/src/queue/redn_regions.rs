@@ -142,7 +142,7 @@ mod tests {
     /// An average would be judged by the maximum probability of another region. With 0.1, 0.3, 0.3
     /// and 0.8 in regions of 2 packets from 4 on, 5 packets have 0.1 (5 - 4) / 8 = 0.0125, 7 have
     /// 0.3 * 3 / 8 = 0.1125, 9 have 0.3 * 5 / 8 = 0.1875 and 11 have 0.8 * 7 / 8 = 0.7; within five
-    /// standard deviations, the square root of 10,000 p (1 - p). Below the minimum threshold nothing
+    /// standard deviations, the square root of 10,000 p (1 - p). Below the minimum threshold none
     /// is dropped.
     #[test]
     fn each_region_has_its_maximum_probability() {

@@ -49,6 +49,7 @@ pub use clients::{Clients, Paths};
 pub use profile::Profile;
 pub use receiver::TcpReceivers;
 pub use sender::TcpSenders;
+pub use settings::ReportedRtt;
 pub use state::{CongestionState, SenderState};
 pub use viewers::{VideoResult, Viewer};
 
@@ -134,17 +135,6 @@ choice! {
         /// 1/8 and 1/4, divided by the number that a round trip is expected to bring: the memory is
         /// some round trips long (RFC 7323, appendix G).
         RoundTrip = "round_trip",
-    }
-}
-
-choice! {
-    /// By which clock the smoothed round-trip time is measured that segments report.
-    pub enum ReportedRtt {
-        /// An ideal one, whatever the granularity of the timer.
-        Exact = "exact",
-        /// That of the timer: in whole ticks, rounded and at least one, each smoothed with a gain
-        /// of 1/8 in integers (ns-2, where the variable of the control block is so).
-        Ticks = "ticks",
     }
 }
 

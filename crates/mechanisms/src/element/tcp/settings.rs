@@ -1,14 +1,25 @@
 //! What all TCP senders of a group share.
 
 use forebay_network::{ControlNeeds, Ecn, FlowId, Marking, RouteId};
+use forebay_parameters::choice;
 use forebay_units::{Span, Time};
 
 use super::rto::RtoRules;
 use super::{
-    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, ReportedRtt, SackAtTimeout,
-    TcpParameters,
+    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters,
 };
 use crate::element::FlowGroup;
+
+choice! {
+    /// By which clock the smoothed round-trip time is measured that segments report.
+    pub enum ReportedRtt {
+        /// An ideal one, whatever the granularity of the timer.
+        Exact = "exact",
+        /// That of the timer: in whole ticks, rounded and at least one, each smoothed with a gain
+        /// of 1/8 in integers (ns-2, where the variable of the control block is so).
+        Ticks = "ticks",
+    }
+}
 
 /// They are in the form that the arithmetic needs.
 pub(super) struct Settings {
