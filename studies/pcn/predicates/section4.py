@@ -5,6 +5,7 @@ The readings are those of `section3.py`.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise, product
 
 from forebay.study.grades import (
@@ -60,13 +61,17 @@ def shorter_rtt_faster(run: Quantities) -> Truth:
     )
 
 
-def shorter_rtt_faster_everywhere(run: Quantities) -> Truth:
-    """CBR and VBR settle earlier the shorter the RTT, at every px and RTT that section 4 lists."""
+def shorter_rtt_faster_by(run: Quantities, time: str) -> Truth:
+    """A time is less the shorter the RTT, CBR and VBR, at every px and RTT that section 4 lists."""
     return all_of(
-        surely_less(*(voice_at(run, "to105_s", flows, kind, px, rtt) for rtt in pair))
+        surely_less(*(voice_at(run, time, flows, kind, px, rtt) for rtt in pair))
         for flows, kind, px in settings()
         for pair in pairwise(RTTS)
     )
+
+
+shorter_rtt_faster_everywhere = partial(shorter_rtt_faster_by, time="to105_s")
+shorter_rtt_halves_faster = partial(shorter_rtt_faster_by, time="half_s")
 
 
 def smaller_px_faster(run: Quantities) -> Truth:
