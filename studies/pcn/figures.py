@@ -12,7 +12,7 @@ from forebay_studies.pcn.network import VIDEO
 
 VOICE: dict[str, tuple[str, Point]] = {
     "large-cbr": (
-        "large number of CBR flows, px 2064 B, RTT 50 ms",
+        "500 CBR flows, 2064 B, 50 ms",
         {
             "flows": "large",
             "traffic": "cbr",
@@ -141,7 +141,7 @@ def _video(outcome: Outcome) -> Figure | None:
         "video",
         "links.ab",
         {"arrived_bps": "load"},
-        title="80 flows of video, and 100 more at 3 s and at 24 s",
+        title="Flows added at 3 s and 24 s",
         ylabel="rate (Mbit/s)",
         scale=1 / MBPS,
         thresholds={"SR": float(rate)},

@@ -7,7 +7,7 @@ either does.
 
 from __future__ import annotations
 
-import random
+import numpy as np
 
 from forebay.study import Case, Network, Run
 from forebay_studies.pcn.draft import PEAK_BPS
@@ -70,7 +70,7 @@ def voice_apart(network: Network, case: Case) -> None:
 
 def slow_reroute(network: Network, case: Case, replication: int) -> None:
     """The second failure of section 4.1: 80 % of the calls within 1 s, the others within 5 s."""
-    draw = random.Random(replication)
+    draw = np.random.default_rng(replication)
     video, apart = (_times(draw, case["calls"]) for _ in range(2))
     for name in network.section("flows"):
         if name.endswith(("_added", "_apart")):
@@ -79,10 +79,10 @@ def slow_reroute(network: Network, case: Case, replication: int) -> None:
             network.set(f"flows.{name}.calls", {"surges": surges})
 
 
-def _times(draw: random.Random, calls: int) -> list[float]:
+def _times(draw: np.random.Generator, calls: int) -> list[float]:
     soon = round(0.8 * calls)
-    early = [START_S + draw.uniform(0.0, 1.0) for _ in range(soon)]
-    return sorted(early + [START_S + draw.uniform(1.0, 6.0) for _ in range(calls - soon)])
+    early, late = draw.uniform(0.0, 1.0, soon), draw.uniform(1.0, 6.0, calls - soon)
+    return sorted(START_S + float(at) for at in (*early, *late))
 
 
 def after_slow_reroute(run: Run, case: Case) -> dict[str, float]:

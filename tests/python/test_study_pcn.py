@@ -104,7 +104,7 @@ def test_each_measurement_is_counted_once(study: Study) -> None:
 def test_numbers_are_of_as_many_runs_as_the_draft_says(study: Study) -> None:
     """A mean of ten samples would be judged as a single run, or a single run as a mean: sections
     3.1.2 and 3.2 say ten, and the tails of section 3.1.1 are of one period of 12 s. Section 4 does
-    not tell of how many runs its losses are."""
+    not say how many runs its losses are from."""
     runs = {"single": 1, "row": 10, "parking": 10, "admission": 10, "voice": None}
     for claim in study.paper.claims:
         if claim.kind is not Kind.FORMULA:

@@ -117,26 +117,22 @@ def meters_insensitive(run: Quantities) -> Truth:
     """In most cases ("usually") a load left is similar with twice s and with the larger bucket of
     the SR-meter, and the utilisation under twice the base load within 5 points with twice the
     bucket of the AR-meter, at every number of flows."""
-    changed = [
+    left = [
         alike([tail(run, rate, kind), other])
         for rate, kind in product(SINGLE_RATES, SINGLE_TRAFFIC)
         for other in (tail(run, rate, kind, 2064), _tail_with_bucket(run, rate, kind))
     ]
-    return most_of(
-        [
-            *changed,
-            *(
-                near(
-                    *(
-                        _admission(run, "utilization_ratio", "overload", size, **setting)
-                        for setting in AR_SETTINGS[:2]
-                    ),
-                    POINTS,
-                )
-                for size in SIZES
-            ),
+    carried = [
+        near(first, second, POINTS)
+        for size in SIZES
+        for first, second in [
+            [
+                _admission(run, "utilization_ratio", "overload", size, **setting)
+                for setting in AR_SETTINGS[:2]
+            ]
         ]
-    )
+    ]
+    return most_of(left + carried)
 
 
 def precision_affected(run: Quantities) -> Truth:
@@ -194,14 +190,14 @@ def realistic_settings_improve(run: Quantities) -> Truth:
 
 
 def batches_less_precise(run: Quantities) -> Truth:
-    """With five flows an arrival in the mean the mix overshoots more at N = 50, and its utilisation
-    is further from the theoretical, than with one."""
+    """With five flows an arrival in the mean the mix overshoots more at N = 50, and its blocking is
+    further from Erlang's, than with one."""
     return surely_greater(
         _admission(run, "overshoot_ratio", "mix", "M", batch=5),
         admission(run, "overshoot_ratio", "mix", "M"),
     ) & surely_greater(
-        _off(run, "utilization_ratio", "mix", "M", batch=5),
-        deviation(run, "utilization_ratio", "mix", "M"),
+        _off(run, "blocking_ratio", "mix", "M", batch=5),
+        deviation(run, "blocking_ratio", "mix", "M"),
     )
 
 
