@@ -72,7 +72,7 @@ def _cap(point: Point) -> int:
     size = {"S": 0.05, "M": 0.25, "L": 1.0, "small": 0.05, "medium": 0.3, "large": 1.0}
     key = point.get("size") or point.get("flows") or point.get("video")
     share = size[str(key)] if key else max(float(point["sr_mbps"]) / 40, 0.05)
-    least = 8 if family in ("voice", "steps", "video") else DECIDING
+    least = {"voice": 32, "steps": 8, "video": 8}.get(family, DECIDING)
     return int(min(max(6 / (COSTS_S[family] * share), least), 120))
 
 
