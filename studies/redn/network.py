@@ -250,8 +250,8 @@ def _law(gateway: str, law: Section) -> Section:
 
 
 ONE_COLOUR = {"fixed": {"precedence": 2}}
-"""No conditioners (section 2.2), so red for all: of one colour "REDn and its variants should function
-exactly as RED" (section 4.1), and the middle threshold algorithm is off for green."""
+"""No conditioners (section 2.2), so red for all: of one colour "REDn and its variants should
+function exactly as RED" (section 4.1), and the middle threshold algorithm is off for green."""
 
 
 def time_sliding_window(mbps: int, window: str) -> Section:
