@@ -277,13 +277,9 @@ def queue_law(gateway: str, law: Section) -> Section:
     return {gateway.replace("-", "_") if gateway in LACKING else "adaptive_redn": kept}
 
 
-NEW_RUNS = ("without-conditioning", "time-sliding-window")
-"""Adaptive REDn behind other conditioners than the thesis's, which sections 2.2 and 2.3 speak of:
-none, so that packets are all of the lowest class, and the time sliding window of RFC 2859."""
-
 ONE_COLOUR = {"fixed": {"precedence": 2}}
-"""Red for all: of one colour "REDn and its variants should function exactly as RED" (section 4.1),
-and the middle threshold algorithm is off for green."""
+"""No conditioners (section 2.2), so red for all: of one colour "REDn and its variants should
+function exactly as RED" (section 4.1), and the middle threshold algorithm is off for green."""
 
 
 def time_sliding_window(mbps: int, window: str) -> Section:

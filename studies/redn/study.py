@@ -21,7 +21,7 @@ from forebay_studies.redn.measure_gateways import (
 )
 from forebay_studies.redn.measure_marks import mark_quantities
 from forebay_studies.redn.measure_traces import trace_quantities
-from forebay_studies.redn.network import NEW_RUNS, kept_connections
+from forebay_studies.redn.network import kept_connections
 from forebay_studies.redn.network import grid_point as lay
 from forebay_studies.redn.short import NETWORKS, short_network, short_quantities
 
@@ -36,15 +36,15 @@ __all__ = [
 
 RECORD_RUNS = True
 
-DUAL_LOAD = ("self-configuring", "b-o-u")
-"""Section 1.1.2's load that rises and falls back, under Self-Configuring REDn."""
+ARGUED = (("self-configuring", "b-o-u"), ("time-sliding-window", "b-u-o"))
+"""Section 1.1.2's load that rises and falls back, and section 2.3's other marker."""
 
 
 def _most(point: Point) -> int:
     """Replications at most: numbers from a single run are judged by quantiles where runs do not
     look normal, which takes 39 (`forebay.study.prediction`); none are printed of runs that the
-    thesis does not show, of which those that one sentence needs have five."""
-    if point["gateway"] in NEW_RUNS or (point["gateway"], point["scenario"]) == DUAL_LOAD:
+    thesis does not show, of which those that one argument needs have five."""
+    if (point["gateway"], point["scenario"]) in ARGUED:
         return 5
     return 12 if str(point["gateway"]).startswith("without") else 39
 

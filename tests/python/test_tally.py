@@ -83,8 +83,9 @@ def mixed(tiny: Path) -> Path:
     """The tiny study with checks, and a row published from three runs."""
     path = tiny / "paper.toml"
     text = path.read_text()
+    counts = "more-gives-more"
     for old, new in (
-        ('label = "misprint",', 'label = "misprint", kind = "repeat", follows = "more-gives-more",'),
+        ('label = "misprint",', f'label = "misprint", kind = "repeat", follows = "{counts}",'),
         ("values = [2.00, 9.99]", "values = [2.00, 9.99], runs = 3"),
         ('"all_is_lost"', '"all_is_lost"\nkind = "input"'),
     ):
