@@ -7,10 +7,10 @@ age in silence: nothing else runs a study as it was recorded.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from forebay.run.jobs import Job, Run, cores, run_jobs
@@ -25,12 +25,13 @@ DRAWN = 20
 """Points of each study that are run again."""
 
 EVENTS = 25_000_000
-"""Packet events of a run at most: 5 s at 5 million a second, the slowest of the studies (`redn`)."""
+"""Packet events of a run at most: 5 s at 5 million a second, as `redn` has it, the slowest."""
 
-SEED = 36
+SEED = 1
 
 
 def advice(study: Study) -> str:
+    """How to make a record anew."""
     return f"record it again: forebay reproduce {study.id} --out {study.folder}"
 
 
@@ -47,7 +48,8 @@ def record(study: Study) -> dict[str, Any]:
 def drawn(document: dict[str, Any]) -> Iterator[tuple[Cell, str]]:
     """Points of a record that cost little, with their digests."""
     few = [row for row in document["points"] if row["events"] < EVENTS]
-    for row in random.Random(SEED).sample(few, min(DRAWN, len(few))):
+    order = np.random.default_rng(SEED).permutation(len(few))
+    for row in [few[place] for place in order[:DRAWN]]:
         yield Cell.of(row["point"], row["variant"]), row["digest"]
 
 
