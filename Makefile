@@ -146,6 +146,7 @@ streams: setup ## long tests of random streams: ten minutes (ARGS="--words 10000
 docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.scenario.reference docs/reference
 	$(BIN)/python docs/pages.py docs/reference
+	$(BIN)/python docs/studies.py
 	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
 
 fuzz: ## search over the fuzz targets, 10^7 executions each (FUZZ=-max_total_time=60)

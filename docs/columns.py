@@ -217,6 +217,8 @@ POINT = {
     "point": "Its parameters.",
     "replications": "Number of runs.",
     "events": "Packet events of a run, the mean.",
+    "digest": "Digest of replication 0, by which a test sees that the record is still what runs "
+    "give.",
 }
 
 PLAN = {

@@ -108,6 +108,14 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
+def to_file(figure: Figure) -> str:
+    """A drawing as a file of its own, on white: the same text whenever the drawing is the same."""
+    colours = "".join(f"--c{number}:{colour};" for number, colour in enumerate(COLOURS, 1))
+    style = f"svg{{{colours}--grid:{GRID};color:{INK};background:#fff;font-family:sans-serif}}"
+    head, _, rest = figure.svg.partition(">")
+    return f"{head}><style>{style}</style>{rest}\n"
+
+
 def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     """A drawing as SVG for the inside of a page: its colours are the page's, its ids its own."""
     from matplotlib import rc_context

@@ -223,14 +223,47 @@ def test_code_shown_is_the_code(path: Path) -> None:
             assert shown in there, f"{path.name} shows what is not in {block.argument}"
 
 
-def pages_module() -> ModuleType:
-    """`docs/pages.py`, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("forebay_docs_pages", DOCS / "pages.py")
+def pages_module(name: str = "pages") -> ModuleType:
+    """`docs/pages.py` or another module there, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location(f"forebay_docs_{name}", DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_what_pages_say_of_records_is_in_the_records() -> None:
+    """A count that someone typed would outlive the record that it was read from; `make docs`."""
+    made = pages_module("studies")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert made.readme(text) == text
+    assert made.transports() == (DOCS / "transports.md").read_text(encoding="utf-8")
+
+
+def test_conclusions_that_hold_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transport tried at a few points would seem to overturn all else.
+
+    Of three sentences that hold with the own transport, all were tried with `new`, of which one
+    holds, and one with `rare`, which holds; the fourth does not hold and counts nowhere.
+    """
+    made = pages_module("studies")
+    grades = [
+        {"": "holds", "new": "holds", "rare": "holds"},
+        {"": "holds", "new": "fails"},
+        {"": "holds", "new": "imprecise"},
+        {"": "fails", "new": "holds", "rare": "holds"},
+    ]
+    document = {
+        "statements": [{"grades": each} for each in grades],
+        "transports": [{"id": "new", "title": "New"}, {"id": "rare", "title": "Rare"}],
+    }
+    assert made.surviving(document) == (3, {"New": "1", "Rare": "1 of 1"})
+    records = {("af", "transports.json"): document}
+    monkeypatch.setattr(made, "read", lambda *place: records.get(place, {}))
+    assert "of the 3 of `af` that hold with its own 1 with New, 1 of 1 with Rare." in " ".join(
+        made.survivors()
+    )
 
 
 def test_examples_by_name_are_the_same_from_python() -> None:

@@ -116,7 +116,8 @@ def through(forebay: front.Forebay, *options: str) -> Results:
         # 2 recordings, 6 runs of grid points or more, 2 of the variant, 24 of the comparison.
         *(("run", moment) for moment in (1, 2, 6, 10, 33)),
         *(("record", moment) for moment in (1, 20)),
-        # result.json, claims.csv, runs.parquet, the manifest, 4 tables, README.md, report.html.
+        # result.json, claims.csv, runs.parquet, the manifest, 4 tables, report.html, README.md,
+        # results.md.
         *(("file", moment) for moment in (1, 2, 4, 6, 8, 10)),
     ],
 )

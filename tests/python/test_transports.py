@@ -187,6 +187,19 @@ def test_an_interrupt_says_how_to_continue(
     )
 
 
+def test_a_transport_is_run_where_it_is_meant_to(study: Path, forebay: front.Forebay) -> None:
+    """A sender that needs marks would be judged where nothing marks."""
+    path = study / "transports.toml"
+    text = path.read_text(encoding="utf-8")
+    elsewhere = text.replace("keep = [", "where = { rtt_ms = 200 }\nkeep = [")
+    path.write_text(elsewhere, encoding="utf-8")
+    message = forebay.refused("transports", "tiny", "--out", "found")
+    assert "transport 'half': no grid point has {'rtt_ms': 200}" in message
+    path.write_text(elsewhere.replace("200 }", "100 }"), encoding="utf-8")
+    document = json.loads(forebay("transports", "tiny", "--out", "found", "--json").out)
+    assert document["statements"][0]["grades"] == {"": "holds", "half": "fails"}
+
+
 def test_all_but_what_is_kept_is_replaced(study: Path) -> None:
     """A transport would inherit options of the time of the paper, or flows of UDP get one."""
     transports = load_transports("tiny")

@@ -7,11 +7,10 @@ from typing import Any
 
 from forebay.cli.show_study import print_documents
 from forebay.errors import output_folder
-from forebay.report.readme import readme
+from forebay.report.about import check_about, write_study_pages
 from forebay.report.study_page import write_study_report
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.progress import say
-from forebay.run.store import write_text
 from forebay.study.driver import Driver, Request
 from forebay.study.files import write_results
 from forebay.study.folders import study_folders
@@ -41,6 +40,7 @@ def reproduce_studies(study_id: str, request: Request) -> int:
     with terminated_like_interrupted():
         for name in chosen:
             study = load_study(name)
+            check_about(study)
             driver = Driver(study, request)
             resume = request.resume and name in begun
             if resume:
@@ -65,6 +65,6 @@ def _publish(driver: Driver, out: Path) -> dict[str, Any]:
     """Write all files of a finished (or interrupted) study; its document."""
     document = write_results(driver, out)
     if document["claims"]:
-        write_text(out / "README.md", readme(driver.outcome, document))
         write_study_report(driver.outcome, document, driver.notes, out)
+        write_study_pages(driver.outcome, document, out)
     return document

@@ -1,4 +1,4 @@
-"""The command `report`: the page of a folder of results, from its files alone."""
+"""The command `report`: the pages of a folder of results, from its files alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forebay.errors import UserError, nearest, output_folder
+from forebay.report.about import write_study_pages
 from forebay.report.page import refuse_foreign_report
 from forebay.report.run_pages import run_report
 from forebay.report.study_page import write_study_report
@@ -61,7 +62,9 @@ def _study_report(folder: Path) -> Path:
         raise UserError(f'{path}: study: no study "{study_id}"{nearest(study_id, study_folders())}')
     study = load_study(study_id)
     outcome, document = load_outcome(study, folder)
-    return write_study_report(outcome, document, load_notes(study), folder)
+    page = write_study_report(outcome, document, load_notes(study), folder)
+    write_study_pages(outcome, document, folder)
+    return page
 
 
 PAGES: dict[str, Callable[[Path], Path]] = {

@@ -87,7 +87,15 @@ SHAPE = {
             **dict.fromkeys(("error_study", "error_variant"), (float, None)),
         }
     ],
-    "points?": [{"variant": str, "point": {}, "replications": int, "events": (float, None)}],
+    "points?": [
+        {
+            "variant": str,
+            "point": {},
+            "replications": int,
+            "events": (float, None),
+            "digest?": (str, None),
+        }
+    ],
 }
 """What of a result the page shows, or a plan is made of."""
 
@@ -197,6 +205,7 @@ def _point(outcome: Outcome, cell: Cell) -> dict[str, Any]:
         "point": dict(cell.point),
         "replications": len(outcome.samples.replications(cell)),
         "events": round(math.fsum(events) / len(events)) if events else None,
+        "digest": outcome.samples.digest(cell),
     }
 
 

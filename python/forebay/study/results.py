@@ -88,6 +88,11 @@ class Samples:
             if runs[number].get(quantity) is not None
         }
 
+    def digest(self, cell: Cell) -> str | None:
+        """The digest of replication 0; `None` if it was not made."""
+        found = self._rows.get(cell, {}).get(0, {}).get("digest")
+        return None if found is None else str(found)
+
     def quantities(self, cell: Cell) -> list[str]:
         """What was measured there."""
         names: dict[str, None] = {}

@@ -10,6 +10,7 @@
     about = "RFC 9438 with the defaults of Linux."
     tcp = { profile = "linux", control = "cubic" }  # of every flow of TCP, in place of its own
     keep = ["ecn"]                                  # what stays of its own (default: nothing)
+    where = { marking = "ecn" }                     # at these grid points only (default: all)
 
     [why]                                           # of statements that another transport changes
     "s3/some-claim" = "What is known of the reason."
@@ -33,7 +34,7 @@ from forebay.run.progress import meter, note
 from forebay.study.change import Change
 from forebay.study.data_files import STRICT, read_data, refuse_twice
 from forebay.study.definition import Study, Variant
-from forebay.study.grades import Grade, Kind
+from forebay.study.grades import Grade, Kind, Parameter
 from forebay.study.journal import RunJournal
 from forebay.study.loading import load_study
 from forebay.study.results import BASE, Cell, Outcome, Samples, unique_points
@@ -53,10 +54,12 @@ FILE = "transports.toml"
 @dataclass(frozen=True, slots=True)
 class Transports:
     """A study whose variants are transports, how often each of its grid points is run with each,
-    and what is known of the reasons why statements do not hold with one, by id."""
+    and what is known of the reasons why statements do not hold with one, by id. `where` has the
+    parameters of the grid points at which a transport is run, by its id; all if it has none."""
 
     study: Study
     replications: int
+    where: Mapping[str, Mapping[str, Parameter]] = field(default_factory=dict)
     why: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,6 +71,7 @@ class _Transport(BaseModel):
     about: str
     tcp: dict[str, Any]
     keep: list[str] = []
+    where: dict[str, bool | int | float | str] = {}
 
 
 class _File(BaseModel):
@@ -94,7 +98,8 @@ def load_transports(study_id: str) -> Transports:
         if name not in known:
             raise UserError(f"{path}: why: no statement {name!r}{nearest(name, known)}")
     variants = tuple(_variant(entry) for entry in file.transport)
-    return Transports(replace(study, variants=variants), file.replications, file.why)
+    where = {entry.id: entry.where for entry in file.transport}
+    return Transports(replace(study, variants=variants), file.replications, where, file.why)
 
 
 def _variant(entry: _Transport) -> Variant:
@@ -132,7 +137,16 @@ def run_transports(
         ]
     )
     variants = [BASE, *(variant.id for variant in study.variants)]
-    targets = {Cell.of(point, name): number for point in points for name in variants}
+    targets = {
+        Cell.of(point, name): number
+        for point in points
+        for name in variants
+        if transports.where.get(name, {}).items() <= point.items()
+    }
+    for name in variants:
+        if not any(cell.variant == name for cell in targets):
+            where = dict(transports.where[name])
+            raise UserError(f"{study.folder / FILE}: transport {name!r}: no grid point has {where}")
     for cell in targets:
         check(cell_task(study, cell, 0, quick=False).job)
     tasks = cell_tasks(study, targets, outcome.samples.replications, quick=False)

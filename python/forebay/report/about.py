@@ -1,0 +1,160 @@
+"""A study's pages in Markdown: README.md, made of about.md, and results.md with the long tables.
+
+`about.md`, beside a study's files, is written by hand. These lines in it are filled in; each stands
+alone on its line:
+
+    <!-- score -->                      counts by grade, command, version
+    <!-- claims: GLOB -->               a table of the claims whose ids match
+    <!-- figure: NAME | CAPTION -->     a figure, drawn into NAME.svg beside the page
+
+A figure is one that `figures` of study.py makes, by its id, or the plot of a table of the paper, by
+the id of the table. Without `about.md` the README has all tables, between markers if it has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.drawing import Figure, slug, to_file
+from forebay.errors import UserError, nearest, read_text
+from forebay.report.paper_tables import paper_tables
+from forebay.report.plot import draw_table
+from forebay.report.readme import claims_table, long_tables, readme, score
+from forebay.run.store import write_text
+
+if TYPE_CHECKING:
+    from forebay.study.definition import Study
+    from forebay.study.results import Outcome
+
+__all__ = ["ABOUT", "check_about", "write_study_pages"]
+
+ABOUT = "about.md"
+RESULTS = "results.md"
+COMMENT = re.compile(r"<!--\s*([\w-]+)\s*(?::\s*(.*?))?\s*-->")
+GENERATED = "<!-- made by `forebay reproduce` of about.md; edit that -->"
+WORDS = {"score": False, "claims": True, "figure": True}
+"""What is filled in, and whether it is followed by what."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    """A line of about.md that is filled in."""
+
+    place: str
+    word: str
+    about: str
+
+
+def check_about(study: Study) -> None:
+    """See, before anything runs, that a study's about.md can be filled in; raises `UserError`.
+
+    Figures are known only when they are drawn.
+    """
+    for line in _lines(study):
+        if isinstance(line, _Marker) and line.word == "claims":
+            _matching(study, line)
+
+
+def write_study_pages(outcome: Outcome, document: Mapping[str, Any], folder: Path) -> None:
+    """Write README.md, results.md and the figures that about.md names.
+
+    Raises `UserError` for a figure that a full run does not make.
+    """
+    study = outcome.study
+    drawn: dict[str, str] = {}
+    if (study.folder / ABOUT).is_file():
+        lines = list(_lines(study))
+        draws = any(isinstance(line, _Marker) and line.word == "figure" for line in lines)
+        figures = _figures(outcome) if draws else {}
+        filled = [_filled(outcome, document, line, figures, drawn) for line in lines]
+        text = "\n".join([GENERATED, *filled]) + "\n"
+    else:
+        text = readme(outcome, document)
+    for name, svg in drawn.items():
+        write_text(folder / f"{name}.svg", svg)
+    write_text(folder / "README.md", text)
+    write_text(folder / RESULTS, long_tables(outcome, document))
+
+
+def _lines(study: Study) -> Iterator[str | _Marker]:
+    """The lines of about.md, those that are filled in as markers; none if there is no such file.
+
+    A comment of one line that looks like a marker and is none is refused.
+    """
+    path = study.folder / ABOUT
+    if not path.is_file():
+        return
+    fenced = False
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        fenced ^= line.startswith("```")
+        found = None if fenced else COMMENT.fullmatch(line.strip())
+        if found is None:
+            yield line
+            continue
+        word, about = found[1], (found[2] or "").strip()
+        place = f"{path}: line {number}"
+        if word not in WORDS:
+            allowed = ", ".join(WORDS)
+            raise UserError(f"{place}: read {word!r}{nearest(word, WORDS)}; allowed are {allowed}")
+        if bool(about) != WORDS[word]:
+            needs = "is followed by a colon and what it shows" if WORDS[word] else "stands alone"
+            raise UserError(f"{place}: read {line.strip()!r}; {word} {needs}")
+        yield _Marker(place, word, about)
+
+
+def _filled(
+    outcome: Outcome,
+    document: Mapping[str, Any],
+    line: str | _Marker,
+    figures: Mapping[str, Figure],
+    drawn: dict[str, str],
+) -> str:
+    """A line of the page, or what stands for it; figures are added to `drawn`."""
+    if isinstance(line, str):
+        return line
+    if line.word == "score":
+        return f"{score(document)}\n\nAll tables: [{RESULTS}]({RESULTS})."
+    if line.word == "claims":
+        wanted = _matching(outcome.study, line)
+        rows = [row for row in document["claims"] if row["id"] in wanted]
+        return claims_table(outcome.study, rows) or "None of these claims was measured."
+    name, _, caption = (part.strip() for part in line.about.partition("|"))
+    if name in figures:
+        drawn[name] = to_file(figures[name])
+        caption = caption or figures[name].title
+        return f"![{caption}]({name}.svg)\n\n*{caption}*"
+    if document["stopped"] or {"--quick", "--claims"} & set(document["command"].split()):
+        return f"*Not drawn, as not all was run: {caption or name}*"
+    allowed = ", ".join(figures)
+    raise UserError(
+        f"{line.place}: no figure {name!r}{nearest(name, figures)}; there are {allowed}"
+    )
+
+
+def _matching(study: Study, line: _Marker) -> set[str]:
+    """The ids of the claims that a marker shows. Raises `UserError` if there are none."""
+    numbers, statements = study.paper.select(line.about)
+    if not numbers and not statements:
+        paper = study.paper
+        ids = [claim.id for claim in paper.claims] + [each.id for each in paper.statements]
+        # Most globs are the beginning of an id, and a star.
+        ids += [name.rsplit("/", cut)[0] for name in ids for cut in range(1, name.count("/") + 1)]
+        hint = nearest(line.about.rstrip("*/"), ids)
+        raise UserError(f'{line.place}: no claim matches "{line.about}"{hint}')
+    return {claim.id for claim in numbers} | {statement.id for statement in statements}
+
+
+def _figures(outcome: Outcome) -> dict[str, Figure]:
+    """All figures of a study by id: those of its figures.py, and the plots of its tables."""
+    study = outcome.study
+    own: Sequence[Figure] = study.figures(outcome) if study.figures else ()
+    found = {figure.id: figure for figure in own}
+    text = (study.folder / "paper.toml").read_text(encoding="utf-8")
+    for table in paper_tables(study.paper, text):
+        if slug(table.id) not in found and (drawn := draw_table(outcome, table)) is not None:
+            found[slug(table.id)] = drawn
+    return found
