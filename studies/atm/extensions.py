@@ -14,9 +14,9 @@ from forebay_studies.atm.network import (
     KINDS,
     LINK_BPS,
     Sources,
-    grid_point,
     present,
     sources,
+    thesis_point,
 )
 
 # The thesis's cases as designs.
@@ -75,7 +75,7 @@ def true_size(network: Network, case: Case) -> None:
 
 def mixed(network: Network, case: Case) -> None:
     """The mixture under full control."""
-    grid_point(network, {"scenario": MIX, "case": RATE_BASED, "sources": case["sources"]})
+    thesis_point(network, {"scenario": MIX, "case": RATE_BASED, "sources": case["sources"]})
 
 
 def of_one_link(run: Run, case: Case) -> dict[str, float]:

@@ -44,8 +44,8 @@ def sources(point: Point, first: Sources | None = None) -> Sources:
     return Sources(*(few + steps * more for few, more in zip(begun, added, strict=True)))
 
 
-def grid_point(network: Network, point: Point) -> None:
-    """Turn the mixture in Case 2 into a grid point."""
+def thesis_point(network: Network, point: Point) -> None:
+    """Turn the mixture in Case 2 into a grid point; its change may be one of other modules."""
     present(network, sources(point))
     if point.get("change") == "without-data":
         network.remove("flows.data")

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forebay.study import Point, Replications
+from forebay.study import Network, Point, Replications, Run
+from forebay_studies.atm import alternatives, measure
 from forebay_studies.atm.criteria import (
     DATA,
     DISCARD_BASED,
@@ -22,8 +23,8 @@ from forebay_studies.atm.criteria import (
     UNCONTROLLED,
 )
 from forebay_studies.atm.figures import RECORDINGS, figures
-from forebay_studies.atm.measure import quantities
-from forebay_studies.atm.network import fewest_8_15_6, fewest_9_15_5, fewest_47_25, grid_point
+from forebay_studies.atm.measure_alternatives import of_alternatives
+from forebay_studies.atm.network import fewest_8_15_6, fewest_9_15_5, fewest_47_25, thesis_point
 
 __all__ = [
     "RECORDINGS",
@@ -69,6 +70,13 @@ REPLICATIONS = Replications(
 )
 
 
-REPLICATIONS = Replications(
-    first=6, cap=cap, quick_first=2, quick_cap=6, quick_events=5_000_000_000, variant=6
-)
+def grid_point(network: Network, point: Point) -> None:
+    """Turn the mixture in Case 2 into a grid point, with its change."""
+    thesis_point(network, point)
+    alternatives.apply(network, point)
+
+
+def quantities(run: Run, point: Point) -> dict[str, float]:
+    """Loads, losses, late cells, file times, rates and notifications of one run, and what its
+    change is about; in SI units."""
+    return measure.quantities(run, point) | of_alternatives(run, point)
