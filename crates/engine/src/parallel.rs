@@ -214,7 +214,8 @@ impl Assignment {
     /// done so far, by partition.
     fn rebalance(&mut self, work: Vec<u64>) {
         for ((load, seen), work) in self.load.iter_mut().zip(&mut self.seen).zip(work) {
-            *load = *load - *load / 16 + (work - std::mem::replace(seen, work));
+            // Events that turn out to be none are taken back, so work can fall.
+            *load = *load - *load / 16 + work.saturating_sub(std::mem::replace(seen, work));
         }
         let mut order: Vec<usize> = (0..self.load.len()).collect();
         order.sort_by_key(|number| std::cmp::Reverse(self.load[*number]));
