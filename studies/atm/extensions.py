@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from forebay.study import Case, Design, Findings, Network, Run
+from forebay_studies.atm.alternatives import constant_increase, forward, on_off, queue_length
 from forebay_studies.atm.criteria import MIX, MOST, RATE_BASED
 from forebay_studies.atm.measure import FILE_BITS, capacity_cells, paced
+from forebay_studies.atm.measure_alternatives import of_alternatives
 from forebay_studies.atm.network import (
     BY_PRIORITY,
     CELL_BITS,
@@ -18,6 +20,8 @@ from forebay_studies.atm.network import (
     sources,
     thesis_point,
 )
+
+__all__ = ["constant_increase", "forward", "on_off", "queue_length"]  # beside what is defined here
 
 # The thesis's cases as designs.
 
@@ -90,6 +94,13 @@ def of_one_link(run: Run, case: Case) -> dict[str, float]:
         "file_time_s": float(paced(run)["data"]["session_s"]) / bits * FILE_BITS,
         "realtime_rate_ratio": float(paced(run)["video"]["mean_scale"]),
     }
+
+
+def of_alternatives_on_one_link(run: Run, case: Case) -> dict[str, float]:
+    """The same, with what voice gets, and when the first source hears of congestion."""
+    first = of_alternatives(run, case.point)["first_notification_s"]
+    voice = float(paced(run)["voice"]["mean_scale"])
+    return {**of_one_link(run, case), "voice_rate_ratio": voice, "first_notification_s": first}
 
 
 # A larger network: two bottlenecks, cross traffic, notifications over long ways.

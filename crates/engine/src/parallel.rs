@@ -394,6 +394,11 @@ mod tests {
         assignment.rebalance(vec![161, 32]);
         // 150 - 150 / 16 + 1 = 150 - 9 + 1.
         assert_eq!(assignment.load, [142, 30]);
+        // Events that were taken back are no work: a sixteenth is forgotten, and nothing is new.
+        let mut assignment = Assignment::new(2, 1);
+        assignment.rebalance(vec![160, 5]);
+        assignment.rebalance(vec![158, 5]);
+        assert_eq!((assignment.load[0], assignment.seen[0]), (150, 158));
     }
 
     /// A thread would begin a window before others have ended the last one, and miss what they

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from forebay.study import EXACT, Bounds, Point, Quantities, Truth, all_of, at, every
 from forebay_studies.atm.criteria import (
     DATA,
@@ -20,8 +22,8 @@ from forebay_studies.atm.criteria import (
 
 SCENARIOS = (REALTIME, DATA, MIX)
 WITH_MARKS = (REALTIME, MIX)
-"""Where cells with CLP=1 arrive at a full queue: data alone that no control speeds up send no faster
-than their nominal rate."""
+"""Where cells with CLP=1 arrive at a full queue: data alone that no control speeds up send no
+faster than their nominal rate."""
 LATE = "realtime_late_ratio"
 CUT = 0.04
 ORDER = {REALTIME: (3, 1), DATA: (4, 2), MIX: (3, 2, 1)}
@@ -81,9 +83,7 @@ def discards_approximate(run: Quantities) -> Truth:
 
 
 def _in_time(run: Quantities, change: str) -> Truth:
-    return all_of(
-        every(_lost(run, scenario, change)) <= NEAR_ZERO_LOSS for scenario in SCENARIOS
-    )
+    return all_of(every(_lost(run, scenario, change)) <= NEAR_ZERO_LOSS for scenario in SCENARIOS)
 
 
 def queue_length_in_time(run: Quantities) -> Truth:
@@ -110,8 +110,7 @@ def rates_before_queue_length(run: Quantities) -> Truth:
     """With detection by input rate fewer cells are lost than with detection at 90 % of a queue, and
     fewer of voice and video are late, with the most sources of each scenario."""
     lost = all_of(
-        every(_lost(run, scenario)) < _lost(run, scenario, "queue-length")
-        for scenario in SCENARIOS
+        every(_lost(run, scenario)) < _lost(run, scenario, "queue-length") for scenario in SCENARIOS
     )
     return lost & all_of(
         at(run, _most(scenario), LATE) < at(run, _most(scenario, "queue-length"), LATE)
@@ -126,7 +125,7 @@ def classes_in_order(run: Quantities) -> Truth:
     def ordered(scenario: int) -> Truth:
         point = setting(scenario, RATE_BASED, COUNTS_OF_ORDER[scenario], "sampled")
         shares = [at(run, point, f"class{number}_told_ratio") for number in ORDER[scenario]]
-        return all_of(low >= high for low, high in zip(shares, shares[1:], strict=False))
+        return all_of(low >= high for low, high in pairwise(shares))
 
     return all_of(ordered(scenario) for scenario in SCENARIOS)
 
@@ -189,9 +188,9 @@ def notifications_overflow(run: Quantities) -> Truth:
 
 
 def next_notification_after_50_ms(run: Quantities) -> Truth:
-    """Of the notifications that such a queue lets through, no two reach a source within less than 50
-    ms, but for what the wait of one differs from that of the next: at most the queue of 512 cells at
-    21 Mbit/s."""
+    """Of the notifications that such a queue lets through, no two reach a source within less than
+    50 ms, but for what the wait of one differs from that of the next: at most the queue of 512
+    cells at 21 Mbit/s."""
     wait = 512 * 424 / 21e6
     return at(run, _most(MIX, "busy-way-back"), "notification_gap_min_s") >= INTERVAL_S - wait
 
@@ -211,8 +210,8 @@ def on_off_underutilises(run: Quantities) -> Truth:
 
 
 def on_off_acceptable(run: Quantities) -> Truth:
-    """With sources that are turned off near zero cells are lost, and near none of voice and video is
-    late, with the most sources of each scenario."""
+    """With sources that are turned off near zero cells are lost, and near none of voice and video
+    is late, with the most sources of each scenario."""
     return all_of(
         every(_lost(run, scenario, "on-off")) <= NEAR_ZERO_LOSS for scenario in SCENARIOS
     ) & all_of(
