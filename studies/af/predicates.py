@@ -22,6 +22,7 @@ from forebay.study.grades import (
     CLOSE,
     EXACT,
     Bounds,
+    Point,
     Quantities,
     Truth,
     all_of,
@@ -63,6 +64,12 @@ SMALL_CBS = (5, 10)
 LARGE_CBS = (50, 100, 500)
 ALL_CBS = SMALL_CBS + LARGE_CBS
 
+THREE_PRECEDENCES: tuple[Point, ...] = (
+    *({"scenario": s, "precedences": 3, "udp_mbps": udp} for s in SCENARIOS for udp in UDP_RATES),
+    *({"cbs_kb": cbs, "precedences": 3, "ras": ras} for cbs in ALL_CBS for ras in (False, True)),
+)
+"""Every grid point with three precedences and UDP."""
+
 
 def two_reserved_in_some_scenario(run: Quantities) -> Truth:
     """In at least one scenario TCP reaches its 6 Mbit/s at every UDP rate above saturation.
@@ -97,6 +104,27 @@ def three_reserved_and_share(run: Quantities) -> Truth:
         surely_greater(_customer(run, customer, cbs, 3), (1.0 + EXACT) * CUSTOMER_CIR[customer])
         for customer in TCP_CUSTOMERS
         for cbs in ALL_CBS
+    )
+
+
+def tcp_excess_is_yellow(run: Quantities) -> Truth:
+    """With three precedences not a packet of a TCP customer is marked with precedence 2, at any
+    grid point. That the excess exists is what the tables show."""
+    return all_of(
+        surely_at_most(run.value(f"customer{customer}_red_ratio", **point), 0.0)
+        for customer in TCP_CUSTOMERS
+        for point in THREE_PRECEDENCES
+    )
+
+
+def udp_excess_is_red(run: Quantities) -> Truth:
+    """With three precedences not a packet of the UDP customer is marked with precedence 1, at any
+    grid point, and some with precedence 2 wherever it sends more than its CIR."""
+    red = f"customer{UDP_CUSTOMER}_red_ratio"
+    return all_of(
+        surely_at_most(run.value(f"customer{UDP_CUSTOMER}_yellow_ratio", **point), 0.0)
+        & surely_greater(run.value(red, **point), 0.0)
+        for point in THREE_PRECEDENCES
     )
 
 
@@ -202,6 +230,27 @@ def ras_two_unreserved_to_udp(run: Quantities) -> Truth:
     """With two precedences and the RAS UDP gets more than half of the unreserved 8 Mbit/s beyond
     its CIR, at every CBS."""
     return _udp_takes_most(run, ras=True)
+
+
+def ras_increases_green(run: Quantities) -> Truth:
+    """With the RAS the TCP customers together send more packets of precedence 0 into the backbone
+    at most values of the CBS, and at none fewer by more than 2 %, with two precedences as with
+    three. "Aims at" leaves out that it always succeeds: a bucket that is deep enough for every
+    burst marks what the CIR allows without a shaper."""
+    pairs = [
+        [_green(run, cbs, precedences, ras=ras) for ras in (False, True)]
+        for precedences in (2, 3)
+        for cbs in ALL_CBS
+    ]
+    return all_of(
+        [
+            *(surely_at_least(shaped, REACHED * plain) for plain, shaped in pairs),
+            *(
+                most_of(surely_greater(shaped, plain) for plain, shaped in of_one)
+                for of_one in (pairs[: len(ALL_CBS)], pairs[len(ALL_CBS) :])
+            ),
+        ]
+    )
 
 
 def three_all_above_cir(run: Quantities) -> Truth:
@@ -344,6 +393,14 @@ def _excess(
     run: Quantities, customer: int, cbs_kb: int, precedences: int, *, ras: bool = False
 ) -> Bounds:
     return _customer(run, customer, cbs_kb, precedences, ras=ras) - CUSTOMER_CIR[customer]
+
+
+def _green(run: Quantities, cbs_kb: int, precedences: int, *, ras: bool) -> Bounds:
+    """What the TCP customers together send with precedence 0, in packets of one size."""
+    return total(
+        run.value(f"customer{customer}_green_bps", cbs_kb=cbs_kb, precedences=precedences, ras=ras)
+        for customer in TCP_CUSTOMERS
+    )
 
 
 def _shortfall(run: Quantities, cbs_kb: int, *, ras: bool) -> Bounds:

@@ -1,18 +1,25 @@
-"""Two against three drop precedences: grid points, quantities, sensitivity, figures."""
+"""Two against three drop precedences: grid points, quantities, sensitivity."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from forebay.drawing import Figure
-from forebay.report.plot import shares, time_series
-from forebay.study import Network, Outcome, Point, Recording, Replications, Run
+from forebay.study import Network, Point, Replications, Run
+from forebay_studies.af.figures import RECORDINGS, figures
+
+__all__ = ["RECORDINGS", "REPLICATIONS", "figures", "grid_point", "quantities"]
 
 CBS_KB = {1: 5, 2: 10, 3: 50}
 """Committed burst size of section 2's scenarios in kB (Tables 2.1 and 2.2)."""
 
 CUSTOMERS = (1, 2, 3, 4)
 TCP_CUSTOMERS = (1, 2, 3)
+SOURCES = range(1, 11)
+"""Hosts of a LAN with TCP (section 2)."""
+
+PATTERNS = ("links.port", "links.far_port", "flows.tcp")
+"""Sections of scenario.toml after which those of every TCP source are made."""
+
 QUEUE = "links.bottleneck.queue.rio"
 
 REPLICATIONS = Replications(
@@ -21,7 +28,7 @@ REPLICATIONS = Replications(
     quick_first=4,
     quick_cap=16,
     quick_events=4_000_000_000,
-    quick_overrides=('duration="42 s"',),
+    quick_overrides=('duration="40 s"',),
     variant=3,
 )
 
@@ -40,12 +47,27 @@ def grid_point(network: Network, point: Point) -> None:
         network.set(f"links.c{customer}.conditioner", _marker(point, customer, cir, cbs))
         if point.get("ras"):
             network.set(f"links.c{customer}.shaper", _shaper(point, customer, cir))
+    _add_lans(network)
     if in_section_4:
         network.set("links.c2.delay", "100 ms")
     if udp:
         network.set("flows.customer4.traffic.poisson.rate", f"{udp} Mbit/s")
     else:
         network.remove("flows.customer4")
+
+
+def _add_lans(network: Network) -> None:
+    """Ten hosts on a switched LAN behind each of C1 to C3, and their destinations."""
+    port, far_port, flow = (network.take(path) for path in PATTERNS)
+    for customer in TCP_CUSTOMERS:
+        for source in SOURCES:
+            name = f"{customer}-{source}"
+            host, far_host = f"H{name}", f"R{name}"
+            near = {"from": host, "to": f"C{customer}"}
+            far = {"from": f"D{customer}", "to": far_host}
+            network.set(f"links.port{name}", port | near)
+            network.set(f"links.far_port{name}", far_port | far)
+            network.set(f"flows.customer{name}", flow | {"from": host, "to": far_host})
 
 
 def _marker(point: Point, customer: int, cir: int, cbs: object) -> dict[str, Any]:
@@ -81,6 +103,49 @@ def printed_thresholds(network: Network, point: Point) -> None:
     network.set(f"{QUEUE}.max_threshold", thresholds[1:])
 
 
+def sources_at_routers(network: Network, point: Point) -> None:
+    """A sensitivity run: no LANs, so that bursts enter the markers all at once."""
+    for port in _ports(network):
+        network.remove(f"links.{port}")
+    for name, flow in network.to_dict()["flows"].items():
+        customer = flow["from"][1]
+        network.set(f"flows.{name}.from", f"C{customer}").set(f"flows.{name}.to", f"D{customer}")
+
+
+def lans_of_100_mbps(network: Network, point: Point) -> None:
+    """A sensitivity run: ports of 100BASE-TX for all hosts."""
+    for port in _ports(network):
+        network.set(f"links.{port}.rate", "100 Mbit/s")
+
+
+def lans_of_1_ms(network: Network, point: Point) -> None:
+    """A sensitivity run: LANs with a delay."""
+    for port in _ports(network):
+        network.set(f"links.{port}.delay", "1 ms")
+
+
+def colour_aware(network: Network, point: Point) -> None:
+    """A sensitivity run: hosts mark by their part of the customer's profile, and the customer's
+    router goes by their marks. The buckets of a host are as deep as those of its router, which
+    would not hold a packet if they were divided."""
+    for customer in CUSTOMERS:
+        router = network.section(f"links.c{customer}.conditioner.trtcm")
+        network.set(f"links.c{customer}.conditioner.trtcm.mode", "aware")
+        hosts = [f"port{customer}-{source}" for source in SOURCES]
+        if customer not in TCP_CUSTOMERS:
+            hosts = ["udp_port"]
+        cir = float(router["cir"].split()[0]) / len(hosts)
+        for host in hosts:
+            pir = "10 Mbit/s" if customer in TCP_CUSTOMERS else router["pir"]
+            marker = router | {"cir": f"{cir:g} Mbit/s", "pir": pir}
+            network.set(f"links.{host}.conditioner", {"trtcm": marker})
+
+
+def _ports(network: Network) -> list[str]:
+    """The links of the LANs."""
+    return [name for name in network.to_dict()["links"] if "port" in name]
+
+
 def ras_by_cbs(network: Network, point: Point) -> None:
     """A sensitivity run: shaper thresholds at 1, 2 and 4 times CBS."""
     cbs = int(point["cbs_kb"])
@@ -91,13 +156,12 @@ def ras_by_cbs(network: Network, point: Point) -> None:
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
-    """IP-level throughput behind the bottleneck, and how packets were marked and dropped."""
-    groups = {group["name"]: group for group in run.document["groups"]}
-    found = {
-        f"customer{customer}_bps": float(groups[f"customer{customer}"]["throughput_bps"])
-        for customer in CUSTOMERS
-        if f"customer{customer}" in groups
-    }
+    """IP-level throughput behind the bottleneck, and how packets entered it: how many of each
+    precedence, all of one size."""
+    found: dict[str, float] = {}
+    for group in run.document["groups"]:
+        name = f"{group['name'].partition('-')[0]}_bps"
+        found[name] = found.get(name, 0.0) + float(group["throughput_bps"])
     found["tcp_sum_bps"] = sum(found[f"customer{customer}_bps"] for customer in TCP_CUSTOMERS)
     if "customer4_bps" in found:
         found["udp_bps"] = found["customer4_bps"]
@@ -105,74 +169,12 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
     found["bottleneck_utilization_ratio"] = float(bottleneck["utilization"])
     found["bottleneck_queue_packets"] = float(bottleneck["mean_queue_packets"])
     for customer in CUSTOMERS:
-        departed = run.link(f"c{customer}")["departed_packets"]
+        marked = run.link(f"c{customer}")
+        departed = marked["departed_packets"]
         total = sum(departed)
         for precedence, name in enumerate(("green", "yellow", "red")):
             share = departed[precedence] / total if total else 0.0
             found[f"customer{customer}_{name}_ratio"] = share
+        green = found[f"customer{customer}_green_ratio"] * float(marked["throughput_bps"])
+        found[f"customer{customer}_green_bps"] = green
     return found
-
-
-TRACE: Point = {"scenario": 2, "precedences": 3, "udp_mbps": 30}
-TRACE_TWO: Point = {"scenario": 2, "precedences": 2, "udp_mbps": 30}
-
-RECORDINGS = [
-    Recording("three", TRACE, interval="50 ms"),
-    Recording("two", TRACE_TWO, interval="50 ms"),
-]
-
-
-def figures(outcome: Outcome) -> list[Figure]:
-    """Queue traces against the thresholds they are judged by, and how packets are marked."""
-    drawn = [
-        time_series(
-            outcome,
-            "three",
-            "links.bottleneck",
-            {
-                "queue_bytes": "queue",
-                "average.0": "average, precedence 0",
-                "average.1": "average, precedences 0-1",
-                "average.2": "average, precedences 0-2",
-            },
-            title="Queue at the bottleneck, three precedences, UDP 30 Mbit/s",
-            ylabel="queue length (kB)",
-            scale=1e-3,
-            thresholds={"yellow max": 180, "yellow min, red max": 90, "red min": 45},
-            window=(20.0, 40.0),
-        ),
-        time_series(
-            outcome,
-            "two",
-            "links.bottleneck",
-            {
-                "queue_bytes": "queue",
-                "average.0": "average, precedence 0",
-                "average.1": "average, precedences 0-1",
-            },
-            title="Queue at the bottleneck, two precedences, UDP 30 Mbit/s",
-            ylabel="queue length (kB)",
-            scale=1e-3,
-            thresholds={"max": 180, "min": 90},
-            window=(20.0, 40.0),
-        ),
-    ]
-    for precedences, parts in (
-        (2, [("in profile", "green"), ("out of profile", "yellow")]),
-        (3, [("green", "green"), ("yellow", "yellow"), ("red", "red")]),
-    ):
-        for customer, who in ((1, "TCP customer 1"), (4, "UDP customer")):
-            rates = (5, 10, 20, 30, 45, 60)
-            points: list[tuple[str, Point]] = [
-                (f"{rate}", {"scenario": 2, "precedences": precedences, "udp_mbps": rate})
-                for rate in rates
-            ]
-            drawn.append(
-                shares(
-                    outcome,
-                    points,
-                    [(label, f"customer{customer}_{name}_ratio") for label, name in parts],
-                    title=f"Marking of the {who} by UDP rate (Mbit/s), {precedences} precedences",
-                )
-            )
-    return [figure for figure in drawn if figure is not None]

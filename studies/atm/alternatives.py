@@ -106,6 +106,8 @@ def sampled(network: Network, _: Point) -> None:
     network.record(series=FINE, series_of=["links.satellite", *(f"flows.{kind}" for kind in kinds)])
 
 
+DISCARDING = ("policed", "policed-exact")
+"""Two queues for the same arrivals, whose runs differ more than the queues do."""
 CHANGES: Mapping[str, Callable[[Network, Point], None]] = {
     "exact-discard": exact_discard,
     "policed": policed,

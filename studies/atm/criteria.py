@@ -87,6 +87,20 @@ HALF_POINT = 0.005
 
 CASES = (UNCONTROLLED, RATE_BASED, DISCARD_BASED)
 
+AXIS_ENDS: dict[tuple[int, int], dict[str, float]] = {
+    (DATA, UNCONTROLLED): {"data_loss_ratio": 0.20},
+    (DATA, RATE_BASED): {"data_loss_ratio": 1e-5},
+    (DATA, DISCARD_BASED): {"data_loss_ratio": 8e-4, "file_time_s": 30.0},
+    (MIX, DISCARD_BASED): {"realtime_loss_ratio": 3e-4},
+}
+"""The highest printed ticks of Figures 23, 26, 29, 30 and 45, by scenario and case: no value that
+a figure shows is above that of its axis. Axes end with the first tick above the largest value."""
+
+
+def axis(point: Point) -> tuple[int, int]:
+    """Scenario and case of a grid point, which a figure shows."""
+    return int(point["scenario"]), int(point["case"])
+
 
 def setting(scenario: int, case: int, sources: int, change: str = "") -> Point:
     """One run of the thesis, a grid point of paper.toml; `change` names what it does not show."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from forebay.study import Case, Design, Findings, Network, Run
-from forebay_studies.atm.alternatives import constant_increase, forward, on_off, queue_length
+from forebay_studies.atm.alternatives import (
+    constant_increase,
+    exact_discard,
+    forward,
+    on_off,
+    policed,
+    queue_length,
+)
+from forebay_studies.atm.changes import TRUE_BPS, true_size
 from forebay_studies.atm.criteria import MIX, MOST, RATE_BASED
 from forebay_studies.atm.measure import FILE_BITS, capacity_cells, paced
 from forebay_studies.atm.measure_alternatives import of_alternatives
@@ -16,12 +24,12 @@ from forebay_studies.atm.network import (
     KINDS,
     LINK_BPS,
     Sources,
-    present,
     sources,
     thesis_point,
 )
 
-__all__ = ["constant_increase", "forward", "on_off", "queue_length"]  # beside what is defined here
+__all__ = ["constant_increase", "exact_discard", "forward", "on_off", "queue_length"]
+"""Designs of alternatives.py, beside those defined here."""
 
 # The thesis's cases as designs.
 
@@ -57,22 +65,13 @@ def _lost_and_late(
 
 # The mixture on one link: link sizes that the thesis scaled down, and the numbers of the detector.
 
-SCALED_BY = 7.5
-"""45 over 6 Mbit/s; the access links go from 21 to 155."""
-TRUE_S = 120.0
-"""Simulated time at the true sizes: 850 sources average out sooner than 113."""
 
-
-def true_size(network: Network, case: Case) -> None:
+def link_sizes(network: Network, case: Case) -> None:
     """The mixture with the most sources, on links of either size; sessions of either length."""
-    numbers = sources({"scenario": MIX, "case": RATE_BASED, "sources": MOST[MIX]})
-    if case["mbps"] == 45:
-        numbers = Sources(*(round(SCALED_BY * count) for count in numbers))
-        network.set("duration", f"{TRUE_S:g} s")
-        rates = {"satellite": "45 Mbit/s", "user": "155 Mbit/s", "egress": "155 Mbit/s"}
-        for link, rate in rates.items():
-            network.set(f"links.{link}.rate", rate)
-    present(network, numbers)
+    most = {"scenario": MIX, "case": RATE_BASED, "sources": MOST[MIX]}
+    thesis_point(network, most)
+    if case["mbps"] * 1e6 == TRUE_BPS:
+        true_size(network, most)
     for state in ("active", "idle"):
         network.set_each(f"flows.*.paced.activity.sessions.{state}", f"{case['session_s']} s")
 
@@ -101,6 +100,81 @@ def of_alternatives_on_one_link(run: Run, case: Case) -> dict[str, float]:
     first = of_alternatives(run, case.point)["first_notification_s"]
     voice = float(paced(run)["voice"]["mean_scale"])
     return {**of_one_link(run, case), "voice_rate_ratio": voice, "first_notification_s": first}
+
+
+def mixed_and_policed(network: Network, case: Case) -> None:
+    """The mixture, policed and not controlled."""
+    mixed(network, case)
+    policed(network, case.point)
+
+
+def of_discards(run: Run, case: Case) -> dict[str, float]:
+    """The same, with the cells lost by their CLP."""
+    found = of_alternatives(run, case.point)
+    return {
+        **of_one_link(run, case),
+        **{key: found[key] for key in ("clp0_lost_count", "clp1_lost_count")},
+    }
+
+
+# Two stations that share the capacity of a satellite, divided in one way or another.
+
+STATIONS = {"": "busy", "quiet-": "quiet"}
+"""How the names of links, nodes and groups of each station begin."""
+TOTAL_BPS = 2 * LINK_BPS
+BY_DEMAND_BPS = 8.5e6
+"""What the busy station has if the capacity is divided as the uncontrolled loads are, 10.2 and 4.2
+Mbit/s."""
+
+
+def two_stations(network: Network, case: Case) -> None:
+    """The mixture twice, side by side: with many sources at one station and few at the other."""
+    links, flows = network.take("links"), network.take("flows")
+    for begins, station in STATIONS.items():
+        for name, link in links.items():
+            ends = {end: begins + link[end] for end in ("from", "to")}
+            network.set(f"links.{begins}{name}", link | ends)
+        counts = sources({"scenario": MIX, "case": RATE_BASED, "sources": case[station]})
+        for kind, count in zip(KINDS, counts, strict=True):
+            ends = {end: begins + flows[kind][end] for end in ("from", "to")}
+            network.set(f"flows.{begins}{kind}", flows[kind] | ends | {"count": count})
+    network.record(series_of=[f"links.{begins}satellite" for begins in STATIONS])
+
+
+def _allocate(network: Network, busy_bps: float) -> None:
+    for begins, bps in zip(STATIONS, (busy_bps, TOTAL_BPS - busy_bps), strict=True):
+        network.set(f"links.{begins}satellite.rate", f"{bps:g} bit/s")
+
+
+def by_demand(network: Network, _: Case) -> None:
+    """The capacity is divided as the uncontrolled loads are."""
+    _allocate(network, BY_DEMAND_BPS)
+
+
+def against_demand(network: Network, _: Case) -> None:
+    """The division of a demand that has moved from the one station to the other since."""
+    _allocate(network, TOTAL_BPS - BY_DEMAND_BPS)
+
+
+def of_two_stations(run: Run, _: Case) -> dict[str, float]:
+    """Losses and late cells of both stations, what their data get, and how well video is served:
+    its rate, and the time at the floor of 50 % that the thesis would have looked at."""
+    names = {kind: [f"{begins}{kind}" for begins in STATIONS] for kind in KINDS}
+    ports = [f"{begins}satellite" for begins in STATIONS]
+    got = {name: run.group(name)["delivered_packets"] for name in names["data"]}
+    carried = sum(float(run.link(port)["throughput_bps"]) for port in ports)
+    busy, quiet = (paced(run)[name] for name in names["video"])
+    files = paced(run)["data"]
+    sent = max(run.group("data")["sent_packets"], 1) * CELL_BITS
+    return {
+        **_lost_and_late(run, ports, names["voice"] + names["video"], names["data"]),
+        "utilization_ratio": carried / TOTAL_BPS,
+        "throughput_ratio": sum(got.values()) / capacity_cells(run, TOTAL_BPS),
+        "file_time_s": float(files["session_s"]) / sent * FILE_BITS,
+        "realtime_rate_ratio": float(busy["mean_scale"]),
+        "busy_floor_ratio": float(busy["floor_ratio"]),
+        "quiet_floor_ratio": float(quiet["floor_ratio"]),
+    }
 
 
 # A larger network: two bottlenecks, cross traffic, notifications over long ways.

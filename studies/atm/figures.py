@@ -102,10 +102,11 @@ def sequence() -> Iterator[Graph]:
 
 
 def figures(outcome: Outcome) -> list[Figure]:
-    """Those of the thesis's figures of which something was run."""
+    """Those of the thesis's figures of which something was run, and its argument in one."""
     drawn = [_draw(outcome, graph) for graph in sequence()]
     with suppress(NotRecordedError):
         drawn.insert(0, _single(outcome))
+    drawn.insert(0, _three_cases(outcome))
     return [figure for figure in drawn if figure is not None]
 
 
@@ -160,6 +161,28 @@ def _plot(outcome: Outcome, axis: Axes, graph: Graph, series: tuple[str, int, st
     axis.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
     plot.curve(axis, index, x, means, label, every=1)
     return True
+
+
+ARGUMENT = (DATA_LOSS, THROUGHPUT, REALTIME_LATE)
+"""What Figures 35 to 49 are read for."""
+
+
+def _three_cases(outcome: Outcome) -> Figure | None:
+    """Figures 36 to 49 in one: the three cases side by side, in the mixture."""
+    drawing, axes = plot.new_grid([kind.caption for kind in ARGUMENT], 1, 1.6)
+    for axis, kind in zip(axes, ARGUMENT, strict=True):
+        for index, (case, words) in enumerate(CASES.items()):
+            graph = Graph(0, MIX, case, kind)
+            series = (kind.quantity, index, f"Case {case}: {words}")
+            if not _plot(outcome, axis, graph, series):
+                return None
+        axis.set_ylabel(kind.ylabel)
+        axis.set_ylim(bottom=0)
+    axes[-1].set_xlabel("number of sources")
+    words = "Voice, video and data. Line and band: mean and 95 % interval; dots: runs of 180 s."
+    return plot.finished(
+        drawing, axes, "The three cases of the mixture", words, identity="three-cases"
+    )
 
 
 # The run of which single sources are kept: Figures 8 to 10 show one of each kind.

@@ -38,7 +38,7 @@ def of_alternatives(run: Run, point: Point) -> Found:
     lost = sum(run.group(kind)["dropped_acks"] for kind in rows)
     found = {
         "clp0_lost_count": clp0,
-        "clp1_share_of_lost_ratio": clp1 / max(clp0 + clp1, 1.0),
+        "clp1_lost_count": clp1,
         "first_notification_s": min(first, default=math.inf),
         "notifications_lost_count": float(lost),
         "notifications_lost_ratio": lost / max(told, 1),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forebay.study import Network, Point, Replications, Run
-from forebay_studies.atm import alternatives, measure
+from forebay_studies.atm import alternatives, changes, measure
 from forebay_studies.atm.criteria import (
     DATA,
     DISCARD_BASED,
@@ -24,7 +24,13 @@ from forebay_studies.atm.criteria import (
 )
 from forebay_studies.atm.figures import RECORDINGS, figures
 from forebay_studies.atm.measure_alternatives import of_alternatives
-from forebay_studies.atm.network import fewest_8_15_6, fewest_9_15_5, fewest_47_25, thesis_point
+from forebay_studies.atm.measure_changes import more_quantities
+from forebay_studies.atm.network import (
+    fewest_8_15_6,
+    fewest_9_15_5,
+    fewest_47_25,
+    thesis_point,
+)
 
 __all__ = [
     "RECORDINGS",
@@ -54,10 +60,16 @@ MANY: Mapping[tuple[int, int], Mapping[int, int]] = {
 number of sources."""
 
 
+MANY_CHANGED = {"above-average": 48}
+"""The same of changes: few runs have late cells."""
+
+
 def cap(point: Point) -> int:
     """At most how many replications a grid point gets."""
     many = MANY.get((int(point["scenario"]), int(point["case"])), {})
-    return 16 if "change" in point else many.get(int(point["sources"]), 16)
+    if "change" in point:
+        return MANY_CHANGED.get(str(point["change"]), 16)
+    return many.get(int(point["sources"]), 16)
 
 
 REPLICATIONS = Replications(
@@ -74,9 +86,14 @@ def grid_point(network: Network, point: Point) -> None:
     """Turn the mixture in Case 2 into a grid point, with its change."""
     thesis_point(network, point)
     alternatives.apply(network, point)
+    changes.apply(network, point)
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
     """Loads, losses, late cells, file times, rates and notifications of one run, and what its
     change is about; in SI units."""
-    return measure.quantities(run, point) | of_alternatives(run, point)
+    found = measure.quantities(run, point) | of_alternatives(run, point)
+    if point.get("change") in changes.OFFENDING:
+        # These would count cells of the offenders as lost by others.
+        found = {name: value for name, value in found.items() if not name.startswith("realtime_")}
+    return found | more_quantities(run, point, found)

@@ -38,7 +38,9 @@ CURING_S = (*LARGER_S, 8064)
 RTTS = (50, 200, 800)
 NUMBERS = ("large", "small")
 PX = {"large": (2064, 4064, 8064), "small": (2064, 8064)}
-RULE_RTT = {2064: (50,), 4064: (50, 200), 8064: (50, 200)}
+RULE_800 = 16064
+"""The px of the rule for 800 ms, in bytes."""
+RULE_RTT = {2064: (50,), 4064: (50, 200), 8064: (50, 200), RULE_800: RTTS}
 """RTT in ms at which each px is at least 2 * 10000 byte/s * RTT."""
 LOSS = (120, 100)
 LOSS_RTTS = {"large": (200, 800), "small": (800,)}
@@ -50,9 +52,16 @@ ACROSS_NODES = ("multi", "cross")
 VIDEOS = ("small", "medium", "large")
 STABLE_BUCKET = (400, 200)
 BUCKETS = (STABLE_BUCKET, (200, 100), (300, 200), (250, 50))
+VIDEO_RULE_KB = 80
+"""The px of the rule for video of 400 kbit/s and 800 ms, in kB."""
 
 
 TERMINATED = "excess_terminated_ratio"
+AFTER_EACH = {
+    name: (name, f"again_{name}")
+    for name in ("tail_ratio", "tail_spread_ratio", "to110_s", TERMINATED)
+}
+"""Quantities of the video runs after the first reroute and after the second."""
 
 Setting = tuple[str, str, int, int]
 """Of voice: the number of flows, the traffic, px in bytes and the RTT in ms."""
@@ -93,6 +102,7 @@ POINT = {
     "parking": ("sr_mbps", "traffic", "preferential", "s_bytes"),
     "admission": ("test", "size", "media_delay_s"),
     "voice": ("flows", "traffic", "px_bytes", "rtt_ms", "forward_pct"),
+    "steps": ("flows", "traffic", "px_bytes", "rtt_ms", "forward_pct"),
     "video": ("video", "tb_kb", "px_kb", "rtt_ms"),
 }
 """The parameters of each family of grid points, in the order in which the readers below have
@@ -160,7 +170,7 @@ def admission(run: Quantities, name: str, test: str, size: str, media_delay: int
 
 
 def overshoot(run: Quantities, size: str, media_delay: int = 10) -> Bounds:
-    """How far the largest load of the overload test is above the base load, as a fraction of it."""
+    """How far the largest number of flows in the overload test is above N, as a fraction of it."""
     return admission(run, "overshoot_ratio", "overload", size, media_delay)
 
 
@@ -182,6 +192,13 @@ def voice_at(
 ) -> Bounds:
     """A quantity of the voice runs: px in bytes, RTT in ms, rate of the link in percent of SR."""
     return value_at(run, name, "voice", flows, kind, px, rtt, forward)
+
+
+def steps_at(
+    run: Quantities, name: str, flows: str, kind: str, px: int, rtt: int, forward: int = NO_LOSS
+) -> Bounds:
+    """A quantity of the voice runs with two reroutes."""
+    return value_at(run, name, "steps", flows, kind, px, rtt, forward)
 
 
 def video_at(run: Quantities, name: str, video: str, bucket: tuple[int, int], rtt: int) -> Bounds:

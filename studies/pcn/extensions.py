@@ -15,6 +15,44 @@ from typing import Any
 from forebay.study import Case, Findings, Network, Point, Run
 from forebay_studies.pcn.draft import MBPS, PEAK_BPS, codec_bps, px_bucket
 from forebay_studies.pcn.measure import after, erlang_b, first_at_or_below, load
+from forebay_studies.pcn.new_calls import (
+    after_slow_reroute,
+    call_cases,
+    calls_rerouted,
+    probed_before_media,
+    probed_during_media_delay,
+    slow_reroute,
+    voice_apart,
+    voice_with_its_video,
+)
+
+__all__ = [
+    "admission_3sm",
+    "admission_cl",
+    "admission_sm",
+    "after_reroute",
+    "after_slow_reroute",
+    "call_cases",
+    "calls_rerouted",
+    "concluded_admission",
+    "concluded_termination",
+    "overload_cases",
+    "overloaded",
+    "overloaded_3sm",
+    "probed_before_media",
+    "probed_during_media_delay",
+    "probing_cases",
+    "reroute",
+    "reroute_cases",
+    "rerouted",
+    "slow_reroute",
+    "termination_3sm",
+    "termination_cl",
+    "termination_sm",
+    "under_overload",
+    "voice_apart",
+    "voice_with_its_video",
+]
 
 ADMISSIBLE = 0.8
 """Admissible rate over supportable rate: this comparison's choice, the draft leaves it open."""
@@ -187,6 +225,12 @@ def _ar(case: Case) -> float:
     return _sr(case) * (flows - 1) / flows
 
 
+def overloaded_3sm(network: Network, case: Case) -> None:
+    """The overload under the draft's control of admission."""
+    overloaded(network, case)
+    admission_3sm(network, case)
+
+
 def admission_3sm(network: Network, case: Case) -> None:
     """A stop blocking timer."""
     _meters(network, ar_meter=_threshold(_ar(case)))
@@ -207,14 +251,17 @@ def admission_sm(network: Network, case: Case) -> None:
 
 
 def under_overload(run: Run, case: Case) -> dict[str, float]:
-    """Blocking, the mean load, and the largest load over windows of 10 s against the base load."""
+    """Blocking, with what probes refuse, the mean load, and the largest load over windows of 10 s
+    against the base load."""
     calls = run.document["calls"]
+    refused = sum(row["refused"] for row in calls)
     blocked = sum(row["blocked"] for row in calls)
     offered = blocked + sum(row["admitted"] for row in calls)
     window = 10.0
     loaded = after(load(run, "ab", window), WARM_UP_S, window) / (_sr(case))
     return {
-        "blocking_ratio": blocked / max(offered, 1),
+        "blocking_ratio": (blocked + refused) / max(offered, 1),
+        "refused_ratio": refused / max(offered, 1),
         "overshoot_ratio": max(float(loaded.max()) - 1.0, 0.0),
         "utilization_ratio": float(loaded.mean()),
     }
@@ -318,3 +365,8 @@ def reroute_cases() -> list[Case]:
 def overload_cases() -> list[Case]:
     """Those of the overload: three base loads."""
     return _cases((0.8, 4, 16))
+
+
+def probing_cases() -> list[Case]:
+    """Those of the overload at a base load of 0.8 and 4 Mbit/s."""
+    return _cases((0.8, 4))

@@ -8,7 +8,7 @@ from forebay.drawing import Figure
 from forebay.report.plot import time_series
 from forebay.study import Change, Outcome, Point, Recording
 from forebay_studies.pcn.draft import MBPS, NO_LOSS, VOICE_MBPS
-from forebay_studies.pcn.network import two_reroutes
+from forebay_studies.pcn.network import VIDEO
 
 VOICE: dict[str, tuple[str, Point]] = {
     "large-cbr": (
@@ -77,23 +77,30 @@ PARKING: Point = {
     "s_bytes": 1064,
 }
 
+VIDEO_POINT: Point = {
+    "family": "video",
+    "video": "medium",
+    "tb_kb": 400,
+    "px_kb": 200,
+    "rtt_ms": 200,
+}
+
 
 RECORDINGS = [
-    *(
-        Recording(name, {"family": "voice", **point}, "50 ms", Change(by=two_reroutes))
-        for name, (_, point) in VOICE.items()
-    ),
+    *(Recording(name, {"family": "steps", **point}, "50 ms") for name, (_, point) in VOICE.items()),
+    Recording("video", VIDEO_POINT, "200 ms"),
     Recording("parking", PARKING, "20 ms", Change({"duration": "8 s"})),
     Recording("admission", ADMISSION, "500 ms"),
 ]
 
 
 def figures(outcome: Outcome) -> list[Figure]:
-    """Load, active flows and marks after the failures; the parking lot; the state of admission."""
+    """Load, active flows and marks after the failures; video; the parking lot; the state of
+    admission."""
     drawn: list[Figure | None] = []
     for name, (title, point) in VOICE.items():
         drawn += _failure(outcome, name, title, VOICE_MBPS[str(point["flows"])])
-    drawn += [*_parking_lot(outcome), *_overload(outcome)]
+    drawn += [_video(outcome), *_parking_lot(outcome), *_overload(outcome)]
     return [figure for figure in drawn if figure is not None]
 
 
@@ -125,6 +132,20 @@ def _failure(outcome: Outcome, name: str, title: str, sr_mbps: float) -> Iterato
             title=f"Marking, {title}",
             ylabel="packets marked",
         )
+
+
+def _video(outcome: Outcome) -> Figure | None:
+    rate, _, _ = VIDEO[str(VIDEO_POINT["video"])]
+    return time_series(
+        outcome,
+        "video",
+        "links.ab",
+        {"arrived_bps": "load"},
+        title="80 flows of video, and 100 more at 3 s and at 24 s",
+        ylabel="rate (Mbit/s)",
+        scale=1 / MBPS,
+        thresholds={"SR": float(rate)},
+    )
 
 
 def _parking_lot(outcome: Outcome) -> Iterator[Figure | None]:

@@ -15,7 +15,7 @@ from forebay_studies.pcn.draft import (
     px_bucket,
     whole,
 )
-from forebay_studies.pcn.measure import SURGE_S
+from forebay_studies.pcn.measure import AGAIN_S, SURGE_S
 
 Settings = dict[str, Any]
 """Keys of a scenario by their paths, with their values; or a section of it."""
@@ -65,6 +65,8 @@ def grid_point(network: Network, point: Point) -> None:
     if not three and point.get("test") not in ACROSS_NODES:
         network.remove("links.bc", "links.cd")
     network.update(FAMILIES[family](point))
+    if family == "steps":
+        two_reroutes(network, point)
 
 
 def _single(point: Point) -> Settings:
@@ -75,7 +77,7 @@ def _single(point: Point) -> Settings:
         "record.series": "50 ms",
         **_one_link(SINGLE_LINK[rate]),
         "links.ab.conditioners": [_px_meter(rate, point, "s_bytes")],
-        "aggregates.eh.rtt": f"{point['rtt_ms']} ms",
+        "aggregates.eh.rtt": _rtt(point, f"{point['rtt_ms']} ms"),
         **_mixed_flows(str(point["traffic"]), rate * MBPS, before, SURGE_S["single"]),
     }
 
@@ -83,6 +85,7 @@ def _single(point: Point) -> Settings:
 def _row(point: Point) -> Settings:
     rate = float(point["sr_mbps"])
     found = {"record.series": "20 ms", **_calls("eh", point)}
+    found["aggregates.eh.rtt"] = _rtt(point, "50 ms")
     if point["nodes"] == 1:
         found |= {"flows.eh.to": "B", "flows.eh_added.to": "B"}
     for link in ("ab", "bc", "cd") if point["nodes"] == 3 else ("ab",):
@@ -118,7 +121,11 @@ def _admission(point: Point) -> Settings:
     for link in links:
         crossed = 2 if test == "cross" and link != "ab" else 1
         admissible = base * crossed * (flows - 1) / flows
-        meter = {"rate": f"{admissible:.0f} bit/s", "size": "20 kB", "threshold": "10 kB"}
+        if "ar_pct" in point:
+            admissible = base * crossed * int(point["ar_pct"]) / 100
+        bucket = int(point.get("ar_kb", 20))
+        meter = {"rate": f"{admissible:.0f} bit/s", "size": f"{bucket} kB"}
+        meter["threshold"] = f"{bucket / 2:g} kB"
         rate = 6 * base if crossed == 2 else 2 * factor * base
         found[f"links.{link}.conditioners"] = [{"ar_meter": meter}]
         found[f"links.{link}.rate"] = f"{rate:.0f} bit/s"
@@ -155,15 +162,16 @@ def _voice(point: Point) -> Settings:
 
 def _video(point: Point) -> Settings:
     rate, initial, more = VIDEO[str(point["video"])]
+    surges = [{"at": f"{at} s", "calls": more} for at in (SURGE_S["video"], AGAIN_S["video"])]
     bucket = {"size": f"{point['tb_kb']} kB", "px": f"{point['px_kb']} kB"}
     return {
-        "duration": "24 s",
+        "duration": "45 s",
         "warm_up": "1 s",
         "record.series": "50 ms",
         **_one_link(f"{2 * rate} Mbit/s"),
         "links.ab.conditioners": [{"px_meter": {"rate": f"{rate} Mbit/s", **bucket}}],
         "aggregates.eh.rtt": f"{point['rtt_ms']} ms",
-        "flows.eh.calls": {"initial": initial, "surges": [{"at": "3 s", "calls": more}]},
+        "flows.eh.calls": {"initial": initial, "surges": surges},
         "flows.eh.traffic": {"video": {"line_rate": f"{2 * rate} Mbit/s"}},
     }
 
@@ -174,6 +182,7 @@ FAMILIES: dict[str, Callable[[Point], Settings]] = {
     "parking": _parking,
     "admission": _admission,
     "voice": _voice,
+    "steps": _voice,
     "video": _video,
 }
 
@@ -186,7 +195,8 @@ def _one_link(rate: str) -> Settings:
 
 def _px_meter(mbps: float, point: Point, key: str) -> Settings:
     """The algorithm of Figure 14, with the buckets of sections 3.1.1.1 and 3.1.1.2."""
-    rate = {"rate": f"{mbps} Mbit/s", "size": px_bucket(mbps)}
+    size = f"{point['bucket_kb']} kB" if "bucket_kb" in point else px_bucket(mbps)
+    rate = {"rate": f"{mbps} Mbit/s", "size": size}
     return {"px_meter": {**rate, "px": f"{point[key]} B"}}
 
 
@@ -208,13 +218,32 @@ def _calls(aggregate: str, point: Point) -> Settings:
     """Section 3.1.2: 95 % of a unit of load, then "a 100 % SR load", added instantaneously."""
     (codec,) = CODECS[str(point["traffic"])]
     flows = float(point["sr_mbps"]) * MBPS / codec_bps(*codec)
-    surge = {"at": f"{SURGE_S['row']} s", "calls": whole(flows)}
+    calls: Settings = {"initial": whole(0.95 * flows)}
+    if "new_per_s_pct" in point:
+        calls["rate"] = f"{36 * int(point['new_per_s_pct']) * flows:.6f} /h"
+    slow = point.get("reroute") == "slow"
     return {
-        f"flows.{aggregate}.calls": {"initial": whole(0.95 * flows)},
+        f"flows.{aggregate}.calls": calls,
         f"flows.{aggregate}.traffic": _traffic(codec),
-        f"flows.{aggregate}_added.calls": {"surges": [surge]},
+        f"flows.{aggregate}_added.calls": {"surges": _surges(SURGE_S["row"], whole(flows), slow)},
         f"flows.{aggregate}_added.traffic": _traffic(codec),
     }
+
+
+def _surges(at: float, flows: int, slow: bool) -> list[Settings]:
+    """A reroute, at once or as that of section 4.1: 80 % within 1 s, the rest within 5 s more."""
+    if not slow:
+        return [{"at": f"{at} s", "calls": flows}]
+    soon = whole(0.8 * flows)
+    return [
+        {"at": f"{at} s", "calls": soon, "over": "1 s"},
+        {"at": f"{at + 1} s", "calls": max(flows - soon, 1), "over": "5 s"},
+    ]
+
+
+def _rtt(point: Point, fixed: str) -> Settings | str:
+    """Section 2.2: a fixed time for all flows, or a random one for each."""
+    return {"uniform": ["10 ms", "50 ms"]} if point.get("rtts") == "random" else fixed
 
 
 def _mixed_flows(traffic: str, bps: float, before: float, at: float) -> Settings:
@@ -243,9 +272,11 @@ def _flow(
 
 def _arrivals(point: Point, hourly: float) -> Settings:
     """Section 3.2: Poisson arrivals, one minute of holding time, media delay; as many calls at the
-    start as there are on average."""
+    start as there are on average. Section 2.1: an arrival may be a batch of calls."""
+    batch = int(point.get("batch", 1))
     return {
-        "rate": f"{hourly:.6f} /h",
+        "rate": f"{hourly / batch:.6f} /h",
+        "batch": batch,
         "holding": "60 s",
         "initial": whole(hourly / 60),
         "media_delay": f"{point['media_delay_s']} s",
@@ -271,12 +302,8 @@ def two_reroutes(network: Network, point: Point) -> None:
     for number, codec in enumerate(codecs):
         name = "eh" if number == 0 else codec[0]
         flows = whole(bps / len(codecs) / codec_bps(*codec))
-        soon = whole(0.8 * flows)
-        surges = [
-            {"at": "3 s", "calls": flows},
-            {"at": "25 s", "calls": soon, "over": "1 s"},
-            {"at": "26 s", "calls": max(flows - soon, 1), "over": "5 s"},
-        ]
+        first = _surges(SURGE_S["voice"], flows, slow=False)
+        surges = [*first, *_surges(AGAIN_S["steps"], flows, slow=True)]
         network.set(f"flows.{name}_added.calls.surges", surges)
 
 

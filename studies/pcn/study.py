@@ -1,20 +1,25 @@
-"""Three-state PCN marking (draft-babiarz-pcn-explicit-marking-02): its six families of simulations.
+"""Three-state PCN marking (draft-babiarz-pcn-explicit-marking-02): seven families of simulations.
 
 A grid point names its `family` and that family's parameters:
 
-- `single` (3.1.1): sr_mbps, traffic (cbr, mix), s_bytes, load_pct, rtt_ms;
-- `row` (3.1.2.1): sr_mbps, traffic (cbr, vbr), preferential, s_bytes, nodes;
-- `parking` (3.1.2.2): sr_mbps, traffic, preferential, s_bytes;
-- `admission` (3.2): test, size (S, M, L), media_delay_s;
+- `single` (3.1.1): sr_mbps, traffic (cbr, mix), s_bytes, load_pct, rtt_ms; and, where a sentence
+  asks for it, bucket_kb (of the SR-meter) or rtts = "random";
+- `row` (3.1.2.1): sr_mbps, traffic (cbr, vbr), preferential, s_bytes, nodes; or with
+  rtts = "random" and reroute = "slow";
+- `parking` (3.1.2.2): sr_mbps, traffic, preferential, s_bytes; or with new_per_s_pct, the flows
+  that enter each second in per cent of an aggregate's;
+- `admission` (3.2): test, size (S, M, L), media_delay_s; or with ar_pct (AR in per cent of the base
+  load), ar_kb (the bucket of the AR-meter, half of it the threshold) or batch (flows an arrival);
 - `voice` (4.1 to 4.6): flows (large, small), traffic (cbr, vbr, mix), px_bytes, rtt_ms,
   forward_pct;
+- `steps` (4.1): those of voice, with the second reroute, the slow one;
 - `video` (4.7): video (small, medium, large), tb_kb, px_kb, rtt_ms.
 """
 
 from __future__ import annotations
 
 from forebay.study import Point, Replications, Run
-from forebay_studies.pcn import measure
+from forebay_studies.pcn import measure, observed
 from forebay_studies.pcn.draft import MBPS, VOICE_MBPS
 from forebay_studies.pcn.figures import RECORDINGS, figures
 from forebay_studies.pcn.network import (
@@ -48,8 +53,9 @@ COSTS_S = {
     "row": 0.4,
     "parking": 0.35,
     "voice": 0.7,
+    "steps": 1.2,
     "admission": 0.25,
-    "video": 0.7,
+    "video": 1.3,
 }
 """What a run of the largest point of each family costs, weighed by what its claims need."""
 
@@ -60,13 +66,13 @@ DECIDING = 40
 
 
 def _cap(point: Point) -> int:
-    """Runs with few flows cost little, and vary much: more of them. Voice and video have no
-    numbers, only sentences."""
+    """Runs with few flows cost little, and vary much: more of them. Voice and video have sentences,
+    and of numbers the loss only."""
     family = str(point["family"])
     size = {"S": 0.05, "M": 0.25, "L": 1.0, "small": 0.05, "medium": 0.3, "large": 1.0}
     key = point.get("size") or point.get("flows") or point.get("video")
     share = size[str(key)] if key else max(float(point["sr_mbps"]) / 40, 0.05)
-    least = 8 if family in ("voice", "video") else DECIDING
+    least = 8 if family in ("voice", "steps", "video") else DECIDING
     return int(min(max(6 / (COSTS_S[family] * share), least), 120))
 
 
@@ -79,24 +85,23 @@ REPLICATIONS = Replications(
     variant=8,
 )
 
-OVERSHOOT_S = 10.0
-"""Overshoot is the largest load over windows of this length: see deviations.toml."""
-
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
     """What the draft prints, from one run; in SI units."""
     match point["family"]:
         case "single":
-            return measure.single(run, point)
+            return measure.single(run, point) | observed.single(run, point)
         case "row":
-            return measure.row(run, point)
+            return measure.row(run, point) | observed.row(run, point)
         case "parking":
-            return measure.parking(run, point)
+            return measure.parking(run, point) | observed.parking(run, point)
         case "admission":
-            found = measure.admission(run, base_bps(point), "eh", OVERSHOOT_S)
-            return found | _theory(point)
+            found = measure.admission(run, base_bps(point), "eh") | _theory(point)
+            return found | observed.admission(run, point, base_bps(point))
         case "voice":
             return measure.voice(run, VOICE_MBPS[str(point["flows"])] * MBPS)
+        case "steps":
+            return measure.steps(run, VOICE_MBPS[str(point["flows"])] * MBPS)
         case _:
             return measure.video(run, VIDEO[str(point["video"])][0] * MBPS, VIDEO_BPS)
 

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from forebay.study import Case, Findings, Network, Run
-from forebay_studies.redn.criteria import ASSURED, MBPS, RTTS
+from forebay_studies.redn.criteria import MBPS, RTTS
+from forebay_studies.redn.later import (
+    REGIONS,
+    assured,
+    b_by_iiad,
+    b_by_sqrt,
+    redn,
+    regions,
+    self_configuring,
+    starts,
+    tradeoff,
+)
 from forebay_studies.redn.network import (
     CORE_DELAY_MS,
     MEAN_DELAY_S,
@@ -19,15 +30,26 @@ from forebay_studies.redn.network import (
     REPLICAS,
     SINGLE,
     UDP_RATES,
-    Phase,
     contract,
     flows,
     grid_point,
     paths,
     phases,
     thresholds,
+    time_sliding_window,
 )
-from forebay_studies.redn.series import PACKET_BITS, PER_SECOND, Gate, by_second, column
+from forebay_studies.redn.series import PACKET_BITS, PER_SECOND, Gate, column
+
+__all__ = [
+    "REGIONS",
+    "b_by_iiad",
+    "b_by_sqrt",
+    "redn",
+    "regions",
+    "self_configuring",
+    "starts",
+    "tradeoff",
+]
 
 WARM_UP_S = 10.0
 """Longer than slow start lasts anywhere: what is measured of conditioners and of UDP is a steady
@@ -59,23 +81,9 @@ def oversubscribed(run: Run, case: Case) -> dict[str, float]:
         "steady_delay_s": float(steady.mean()),
         "above_middle_ratio": float((gate.average[2][samples] >= gateway.middle).mean()),
         "utilization_ratio": float(gate.utilization[phase.whole].mean()),
-        "assured_ratio": _assured(run, case, phase),
+        "assured_ratio": assured(run, case, phase),
         "middle_probability_ratio": float(np.maximum(probability[samples], case["static"]).mean()),
     }
-
-
-def _assured(run: Run, case: Case, phase: Phase) -> float:
-    """What flows get of what Table 4.1 assures them, each up to that: mean over the second half."""
-    due = ASSURED["o"]
-    shares = [
-        float(
-            by_second(column(run, f"series/flows.{flow.name}", "throughput_bps"))[phase.half].mean()
-        )
-        / (due[flow.path.rate] * MBPS)
-        for flow in flows(case.point)
-        if "o" in flow.phases
-    ]
-    return float(np.minimum(shares, 1.0).mean())
 
 
 # (b) Conditioning by rate and by throughput, for each flow and for the flows of a customer.
@@ -104,7 +112,7 @@ def _by_rate(replicas: str, window: str = "") -> Callable[[Network, Case], None]
     def change(network: Network, case: Case) -> None:
         for path in paths(case.point):
             if path.replica in replicas:
-                meter = _tsw(path.rate, window or f"{path.rtt} ms")
+                meter = time_sliding_window(path.rate, window or f"{path.rtt} ms")
                 network.set(f"links.in-{path.name}.conditioner", meter)
 
     return change
@@ -113,11 +121,6 @@ def _by_rate(replicas: str, window: str = "") -> Callable[[Network, Case], None]
 b_by_rate = _by_rate("b", "1 s")
 b_by_rate_over_rtt = _by_rate("b")
 all_by_rate = _by_rate("ab", "1 s")
-
-
-def _tsw(mbps: int, window: str) -> dict[str, Any]:
-    rates = {"ctr": f"{mbps} Mbit/s", "ptr": f"{2 * mbps} Mbit/s"}
-    return {"tswtcm": {**rates, "window": window}}
 
 
 def replicas(run: Run, case: Case) -> dict[str, float]:
@@ -202,7 +205,7 @@ bucket_by_flow = _conditioned(
 """The thesis's conditioner for each flow of a customer."""
 bucket_by_last_rtt = _bucket_by_customer(1.0)
 bucket_by_mean_rtt = _bucket_by_customer(0.01)
-tsw_by_customer = _conditioned(lambda mbps, _: _tsw(len(RTTS) * mbps, "1 s"))
+tsw_by_customer = _conditioned(lambda mbps, _: time_sliding_window(len(RTTS) * mbps, "1 s"))
 """TSWTCM for all of a customer, with the window of 1 s of RFC 2859 for aggregates."""
 
 

@@ -11,7 +11,16 @@ import numpy as np
 
 from forebay.study import Point, Run
 from forebay_studies.redn.criteria import ASSURED, FAST, MBPS, SLOW
-from forebay_studies.redn.network import Flow, Phase, TransitPath, flows, is_udp, paths, phases
+from forebay_studies.redn.network import (
+    Flow,
+    Phase,
+    TransitPath,
+    flows,
+    is_udp,
+    paths,
+    phases,
+    sent_flows,
+)
 from forebay_studies.redn.series import Array, Path, by_second, column
 
 ALIKE = 1.1
@@ -39,27 +48,29 @@ class _Connections:
         self.rows: dict[str, Mapping[str, Any]] = {
             row["name"]: row for row in run.document["groups"]
         }
+        self.flows = sent_flows(self.rows.keys(), point)
         self.received = {
             flow.name: by_second(column(run, f"series/flows.{flow.name}", "throughput_bps"))
-            for flow in flows(point)
+            for flow in self.flows
         }
         self.halves = [
             Half(phase, flow, self.received[flow.name][phase.half])
-            for phase, flow in product(phases(point), flows(point))
+            for phase, flow in product(phases(point), self.flows)
             if phase.name in flow.phases
         ]
 
     def total(self, some: Iterable[Flow], *columns: str) -> float:
         """The sum of columns of the results over some flows."""
-        return float(sum(self.rows[flow.name][name] for flow in some for name in columns))
+        names = dict.fromkeys(flow.name for flow in some)
+        return float(sum(self.rows[flow][name] for flow in names for name in columns))
 
 
 def flow_quantities(run: Run, point: Point) -> dict[str, float]:
     """Everything about flows that claims, predicates and figures of a grid point may need."""
     known = _Connections(run, point)
-    tcp = [flow for flow in flows(point) if not is_udp(point, flow.path)]
+    tcp = [flow for flow in known.flows if not is_udp(point, flow.path)]
     found = _throughputs(known) | _lacking(known.halves) | _shares(known.halves)
-    found |= _marks(known, run, point, tcp) | _windows(run, point, tcp)
+    found |= _marks(known, run, tcp) | _windows(run, point, tcp)
     return found
 
 
@@ -114,9 +125,9 @@ def _shares(halves: Sequence[Half]) -> dict[str, float]:
     return {"b_10mbps_share_ratio": share, "slow_variation_ratio": largest}
 
 
-def _marks(known: _Connections, run: Run, point: Point, tcp: Sequence[Flow]) -> dict[str, float]:
+def _marks(known: _Connections, run: Run, tcp: Sequence[Flow]) -> dict[str, float]:
     """How marks (drops, or CE marks under ECN) are spread over flows, and what was sent twice."""
-    every = list(flows(point))
+    every = known.flows
 
     def of(some: Iterable[Flow]) -> float:
         return known.total(some, "dropped_packets", "marked_packets")
@@ -159,7 +170,7 @@ def _windows(run: Run, point: Point, tcp: Sequence[Flow]) -> dict[str, float]:
     for flow in tcp:
         mine = names == flow.name
         need = flow.path.rate * MBPS * flow.path.rtt / 1e3 / 8.0
-        own = before[mine]
+        own = before[mine & (time >= flow.start_s)]
         first = own[0] if len(own) else _largest_window(run, flow)
         starts[f"{flow.first}_{flow.path.pair}"].append(float(first) / need)
         for phase in phases(point):

@@ -6,8 +6,8 @@ gateway at which they enter and the phases in which they send; everything else i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf
 from typing import Any, NamedTuple
@@ -97,18 +97,20 @@ class TransitPath:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A connection over a path, which sends from phase `first` on, in `phases`."""
+    """A connection over a path, which sends from phase `first` on, in `phases`. Where connections
+    are kept it goes on under the name of the one before, which begins with the phase `resumes`."""
 
     path: TransitPath
     first: str
     phases: tuple[str, ...]
     start_s: float
     stop_s: float
+    resumes: str = ""
 
     @property
     def name(self) -> str:
         """Its name in the scenario."""
-        return f"{self.path.name}-{self.first}"
+        return f"{self.path.name}-{self.resumes or self.first}"
 
 
 class Phase(NamedTuple):
@@ -165,6 +167,32 @@ def flows(point: Point) -> Iterator[Flow]:
         for spans in _connections(point, path.rate):
             names = tuple(phase.name for phase in spans)
             yield Flow(path, names[0], names, spans[0].start, spans[-1].end)
+
+
+def kept_connections(network: Network, point: Point) -> None:
+    """A sensitivity run: who is enabled again goes on with its connection, from the initial
+    window, with the slow-start threshold that it had."""
+    for path in paths(point):
+        spans = [flow for flow in flows(point) if flow.path == path]
+        if len(spans) == 1:
+            continue
+        first, again = spans
+        shown = network.take(f"flows.{again.name}")
+        on, off = first.stop_s - first.start_s, again.start_s - first.stop_s
+        shown["start"] = network.section(f"flows.{first.name}")["start"]
+        shown["traffic"] = {"bulk": {"on": f"{on:g} s", "off": f"{off:g} s"}}
+        shown["tcp"]["idle_restart"] = True
+        network.set(f"flows.{first.name}", shown)
+
+
+def sent_flows(names: Collection[str], point: Point) -> list[Flow]:
+    """All connections of a grid point as a run has them, by the `names` of its flows: those that
+    it lacks go on under the name of the one before."""
+    found: list[Flow] = []
+    for flow in flows(point):
+        again = flow.name not in names
+        found.append(replace(flow, resumes=found[-1].first) if again else flow)
+    return found
 
 
 def _connections(point: Point, rate: int) -> list[list[Phase]]:
@@ -229,7 +257,7 @@ def _gateway(core: Section, gateway: Gateway, point: Point) -> Section:
     first_of_two = point["network"] == "dual" and gateway.link == "core"
     ends = {"from": "H" if gateway.link == "core2" else "G", "to": "H" if first_of_two else "E"}
     rate = {"rate": f"{gateway.mbps:g} Mbit/s"}
-    return core | ends | rate | {"queue": _law(str(point["gateway"]), law)}
+    return core | ends | rate | {"queue": queue_law(str(point["gateway"]), law)}
 
 
 LACKING = {
@@ -239,7 +267,7 @@ LACKING = {
 """What other laws than Adaptive REDn have no parameter for."""
 
 
-def _law(gateway: str, law: Section) -> Section:
+def queue_law(gateway: str, law: Section) -> Section:
     """The queue law: REDn and Self-Configuring REDn lack parts of Adaptive REDn."""
     if gateway in ("self-configuring", "without-actual"):
         law["actual_threshold"] = "0 packets"
@@ -249,7 +277,26 @@ def _law(gateway: str, law: Section) -> Section:
     return {gateway.replace("-", "_") if gateway in LACKING else "adaptive_redn": kept}
 
 
+NEW_RUNS = ("without-conditioning", "time-sliding-window")
+"""Adaptive REDn behind other conditioners than the thesis's, which sections 2.2 and 2.3 speak of:
+none, so that packets are all of the lowest class, and the time sliding window of RFC 2859."""
+
+ONE_COLOUR = {"fixed": {"precedence": 2}}
+"""Red for all: of one colour "REDn and its variants should function exactly as RED" (section 4.1),
+and the middle threshold algorithm is off for green."""
+
+
+def time_sliding_window(mbps: int, window: str) -> Section:
+    """A marker that estimates a rate over a window, for the rates of a path of so many Mbit/s."""
+    rates = {"ctr": f"{mbps} Mbit/s", "ptr": f"{2 * mbps} Mbit/s"}
+    return {"tswtcm": {**rates, "window": window}}
+
+
 def _conditioner(shown: Section, point: Point, path: TransitPath) -> Section:
+    if point["gateway"] == "without-conditioning":
+        return ONE_COLOUR
+    if point["gateway"] == "time-sliding-window":
+        return time_sliding_window(path.rate, "1 s")
     if is_udp(point, path):
         # Section 4.3: fixed depths of 3 packets.
         return {"trtcm": contract(path.rate) | {"cbs": "3000 B", "pbs": "3000 B"}}

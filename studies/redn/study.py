@@ -1,15 +1,17 @@
 """Adaptive REDn gateway and adaptive token bucket conditioner: grid points and quantities.
 
 scenario.toml shows one path; `network.py` lays the 48 or 96 of a grid point after it. Flows are
-measured in `measure_flows.py`, gateways in `measure_gateways.py`; `series.py` reads what was
-recorded. `criteria.py` and `predicates/` hold what the sentences mean; `figures.py` redraws the
-figures.
+measured in `measure_flows.py`, their traces in `measure_traces.py`, marks in `measure_marks.py`,
+gateways in `measure_gateways.py` and `measure_axes.py`; `short.py` adds short-lived flows and
+measures them; `series.py` reads what was recorded. `criteria.py` and `predicates/` hold what the
+sentences mean; `figures.py` redraws the figures.
 """
 
 from __future__ import annotations
 
-from forebay.study import Point, Replications, Run
+from forebay.study import Network, Point, Replications, Run
 from forebay_studies.redn.figures import RECORDINGS, figures
+from forebay_studies.redn.measure_axes import axis_quantities
 from forebay_studies.redn.measure_flows import conditioner_quantities, flow_quantities
 from forebay_studies.redn.measure_gateways import (
     gateway_quantities,
@@ -17,19 +19,34 @@ from forebay_studies.redn.measure_gateways import (
     rules,
     table_3_1,
 )
-from forebay_studies.redn.network import grid_point
+from forebay_studies.redn.measure_marks import mark_quantities
+from forebay_studies.redn.measure_traces import trace_quantities
+from forebay_studies.redn.network import NEW_RUNS, kept_connections
+from forebay_studies.redn.network import grid_point as lay
+from forebay_studies.redn.short import NETWORKS, short_network, short_quantities
 
-__all__ = ["RECORDINGS", "REPLICATIONS", "figures", "grid_point", "quantities"]
+__all__ = [
+    "RECORDINGS",
+    "REPLICATIONS",
+    "figures",
+    "grid_point",
+    "kept_connections",
+    "quantities",
+]
 
 RECORD_RUNS = True
+
+DUAL_LOAD = ("self-configuring", "b-o-u")
+"""Section 1.1.2's load that rises and falls back, under Self-Configuring REDn."""
 
 
 def _most(point: Point) -> int:
     """Replications at most: numbers from a single run are judged by quantiles where runs do not
-    look normal, which takes 39 (`forebay.study.prediction`); few are printed of ECN, and none of
-    runs that the thesis does not show."""
-    printed = point["marking"] != "ecn" and not str(point["gateway"]).startswith("without")
-    return 39 if printed else 16
+    look normal, which takes 39 (`forebay.study.prediction`); none are printed of runs that the
+    thesis does not show, of which those that one sentence needs have five."""
+    if point["gateway"] in NEW_RUNS or (point["gateway"], point["scenario"]) == DUAL_LOAD:
+        return 5
+    return 12 if str(point["gateway"]).startswith("without") else 39
 
 
 REPLICATIONS = Replications(
@@ -37,10 +54,21 @@ REPLICATIONS = Replications(
 )
 
 
+def grid_point(network: Network, point: Point) -> None:
+    """Gateways, paths and flows of a grid point, after the one path that scenario.toml shows."""
+    if point["network"] in NETWORKS:
+        short_network(network, point)
+    else:
+        lay(network, point)
+
+
 def quantities(run: Run, point: Point) -> dict[str, float]:
     """Throughputs, windows and marks of flows; queues, delays and probabilities of gateways."""
+    if point["network"] in NETWORKS:
+        return short_quantities(run)
     found = flow_quantities(run, point) | conditioner_quantities(run, point)
-    found |= gateway_quantities(run, point) | rules(point)
+    found |= trace_quantities(run, point) | mark_quantities(run, point)
+    found |= gateway_quantities(run, point) | axis_quantities(run, point) | rules(point)
     if point["gateway"] == "self-configuring":
         found |= table_3_1(run, point)
     if point["network"] == "mix":

@@ -215,6 +215,29 @@ def test_the_kind_nearest_to_a_cell_counts() -> None:
     assert cell.kind is Kind.RESULT
 
 
+def test_what_a_check_follows_from_is_told() -> None:
+    """A sentence of two flows would be counted as a result for each of them.
+
+    The row's `follows` counts before the table's; a result, and a statement that is not there,
+    are refused.
+    """
+    text = SMALL.replace("trend =", 'kind = "repeat"\nfollows = "s1/grows"\ntrend =')
+    assert {claim.follows for claim in parse_paper(text).claims} == {"s1/grows"}
+    second = text.replace("[19.60, 50.0]", '[19.60, 50.0], follows = "s1/more"')
+    with pytest.raises(PaperFileError, match=r"'s1/more'; no statement has this id"):
+        parse_paper(second)
+    second += '\n[[statement]]\nid = "s1/more"\nplace = "p"\nhow_read = "quoted"\ntext = "t"\n'
+    second += 'predicate = "more"\n'
+    claims = by_id(parse_paper(second))
+    assert claims["t1/over/loss"].follows == "s1/more"
+    assert claims["t1/load0.5/loss"].follows == "s1/grows"
+    with pytest.raises(PaperFileError, match="a result is counted, and follows from nothing"):
+        parse_paper(second + 'follows = "s1/grows"\n')
+    third = second + 'kind = "repeat"\nfollows = "s1/grows"\n'
+    with pytest.raises(PaperFileError, match="follows from another itself"):
+        parse_paper(third)
+
+
 def test_what_is_not_in_the_document_is_no_result() -> None:
     """A value of our own would be printed as read from the paper, or counted for it.
 

@@ -166,6 +166,84 @@ def test_finished_runs_are_not_made_again(
     assert len(made) == every == front.runs_kept(Path("out/tiny"))
 
 
+RECORDINGS, POINTS, VARIANT, COMPARISON = 2, 4, 2, 12
+"""Runs of the tiny study with two replications: of 2 grid points, of the sensitivity run at one,
+and of 3 designs in 2 cases."""
+
+
+MEASURES = """
+from forebay_studies.tiny import scale
+
+UNIT = 1.0
+THRESHOLDS = {}
+PER_BIT = {}
+for number in range(1):
+    PER_BIT[number] = 1.0
+"""
+MEASURED = '2 * scale.HALF * UNIT * PER_BIT[0] * run.group("noise")'
+"""What the throughput is made of in a study of more than one module."""
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "again"),
+    [
+        ("predicates.py", "surely_less(run", "surely_greater(run", 0),
+        ("paper.toml", "9.99", "9.98", 0),
+        ("sensitivity.toml", "To see it halve.", "To see.", 0),
+        ("extensions.toml", "Half & whole", "Half and whole", 0),
+        ("extensions.toml", 'label = "nominal"', 'label = "as asked"', 0),
+        ("extensions.py", "return False", "return not True", 0),
+        ("study.py", 'title="Queue"', 'title="The queue"', 0),
+        ("study.py", "THRESHOLDS = {}", "THRESHOLDS = {1: 2}", 0),
+        ("study.py", "def quantities(run, point):", "def quantities(run, point):  # SI", 0),
+        ("study.py", "UNIT = 1.0", "UNIT = 2.0", POINTS + VARIANT),
+        (
+            "study.py",
+            "PER_BIT[number] = 1.0",
+            "PER_BIT[number] = 0.5",
+            RECORDINGS + POINTS + VARIANT,
+        ),
+        ("scale.py", "HALF = 0.5", "HALF = 0.25", POINTS + VARIANT),
+        ("scale.py", "OTHER = 1", "OTHER = 2", 0),
+        ("study.py", "[1:].mean()", "[2:].mean()", RECORDINGS),
+        ("scenario.toml", '"2 Mbit/s", size', '"2000 kbit/s", size', 0),
+        ("extensions.py", '1e6 * case["rate_mbps"]', '1e3 * case["rate_mbps"]', COMPARISON),
+        ("extensions.toml", 'metrics = ["got_bps", ', "metrics = [", 0),
+        ("sensitivity.toml", '"1 Mbit/s"', '"1.5 Mbit/s"', VARIANT),
+    ],
+)
+def test_what_a_change_throws_away(
+    forebay: front.Forebay,
+    study: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    old: str,
+    new: str,
+    again: int,
+) -> None:
+    """An hour of runs would be lost to a sentence that is judged otherwise, or runs that were
+    measured by other code would be taken for this one's."""
+    from forebay.run import jobs as runs
+
+    (study / "scale.py").write_text("HALF = 0.5\nOTHER = 1\n")
+    module = study / "study.py"
+    text = module.read_text().replace('run.group("noise")', MEASURED, 1)
+    module.write_text(MEASURES + text)
+    assert forebay("reproduce", "tiny", "--replications", "2").status == 0
+    made: list[str] = []
+
+    def counted(jobs: Any, *others: Any) -> None:
+        made.extend(job.name for job in jobs)
+        runs.run_jobs(jobs, *others)
+
+    monkeypatch.setattr("forebay.study.runs.run_jobs", counted)
+    path = study / name
+    assert path.read_text().count(old) == 1, path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert forebay("reproduce", "tiny", "--replications", "2", "--resume").status == 0
+    assert len(made) == again
+
+
 def test_a_lost_table_comes_back(forebay: front.Forebay, study: Path) -> None:
     """Figures would be missing from a study that was resumed."""
     assert forebay("reproduce", "tiny").status == 0
@@ -224,8 +302,13 @@ def test_a_signal_publishes_what_is_finished(
     document = json.loads(Path("out/tiny/result.json").read_text())
     assert document["stopped"] == "interrupted"
     assert document["runs"] == 6
+    # The sensitivity run is another one, and all that had finished is there.
     path.write_text(path.read_text().replace(slow, old))
-    assert "study's files" in forebay.refused("reproduce", "tiny", "--resume")
+    answer = forebay("reproduce", "tiny", "--resume")
+    assert answer.status == 0
+    assert forebay("reproduce", "tiny", "--out", "through").status == 0
+    results = [without_time(Path(name) / "result.json") for name in ("out/tiny", "through")]
+    assert results[0] == results[1]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -300,7 +383,8 @@ def test_wrong_journals_are_refused(forebay: front.Forebay, study: Path) -> None
         journal.write_bytes(damaged)
         assert f"{journal}: damaged" in forebay.refused(*resume)
     journal.write_bytes(whole)
-    (study / "predicates.py").write_text((study / "predicates.py").read_text() + "\n# more\n")
+    scenario = study / "scenario.toml"
+    scenario.write_text(scenario.read_text().replace('"60 s"', '"61 s"'))
     assert "study's files" in forebay.refused(*resume)
     journal.unlink()
     journal.with_name("journal.jsonl").write_text("{}\n")

@@ -83,6 +83,25 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
         "realtime_notified_per_source_count": 50.0,
         "data_sent_ratio": 0.5 if case == 1 else 0.3,
         "data_delay_s": 0.31,
+        "offenders_loss_ratio": 0.02,
+        "offenders_late_ratio": 0.01,
+        "kept_loss_ratio": 1e-4,
+        "kept_near_zero_ratio": 1.0,
+        "kept_late_ratio": 0.0,
+        "kept_jitter_s": 0.001,
+        "realtime_clp0_loss_ratio": 1e-5,
+        "realtime_clp1_loss_ratio": 1e-3,
+        "slow_excess_ratio": 0.6,
+        "fast_excess_ratio": 0.6,
+        "excess_balance_ratio": 1.0,
+        "load_rise_ratio": 0.05,
+        "startup_excess_count": -1.0,
+        "startup_dropped_count": 0.0,
+        "clp_voice_ratio": 0.1,
+        "clp_video_ratio": 0.002,
+        "data_loss_ratio_in_axis_ratio": 0.7,
+        "file_time_s_in_axis_ratio": 1.0,
+        "realtime_loss_ratio_in_axis_ratio": 1.0,
     }[quantity]
 
 
@@ -94,8 +113,18 @@ CHANGED: dict[tuple[str, str], Callable[[int], float]] = {
     ("bucket-queue", "realtime_late_ratio"): lambda case: 0.2,
     ("half-queues", "data_loss_ratio"): lambda case: 0.3 if case == 1 else 8e-4,
     ("half-queues", "data_delay_s"): lambda case: 0.3,
+    ("two-buckets", "kept_jitter_s"): lambda case: 0.01,
+    ("two-buckets", "offenders_late_ratio"): lambda case: 0.02,
+    ("two-buckets-drop", "kept_jitter_s"): lambda case: 0.002,
+    ("no-slow-start", "load_rise_ratio"): lambda case: 0.1,
+    ("all-at-once", "startup_dropped_count"): lambda case: 900.0,
+    ("half-depth", "clp_voice_ratio"): lambda case: 0.2,
+    ("half-depth", "clp_video_ratio"): lambda case: 0.004,
+    ("double-depth", "clp_voice_ratio"): lambda case: 0.05,
+    ("double-depth", "clp_video_ratio"): lambda case: 0.001,
 }
-"""What is different with one queue, with queues at the buckets, with half queues, without data."""
+"""What is different with one queue, with queues at the buckets, with half queues, without data, and
+with the changes of changes.py."""
 
 
 Fact = tuple[str, int | None, int | None, float]
@@ -103,11 +132,13 @@ Fact = tuple[str, int | None, int | None, float]
 
 OTHERWISE: dict[str, Fact] = {
     "bucket_queue_breaks_jitter": ("realtime_delay_s", 1, None, 0.28),
+    "bursts_above_peak_add_jitter": ("kept_jitter_s", 1, None, 0.01),
     "case2_jitter_and_throughput": ("realtime_late_ratio", 1, 2, 0.01),
     "case2_no_loss_everywhere": ("data_near_zero_ratio", 2, 2, 0.2),
     "case2_satisfies_everywhere": ("data_near_zero_ratio", 3, 2, 0.2),
     "case2_superior_to_case3": ("data_loss_ratio", 3, 3, 0.0),
     "case3_more_realtime_but_fails": ("realtime_throughput_ratio", 3, 3, 0.5),
+    "clp1_lost_first": ("realtime_clp1_loss_ratio", 1, 3, 1e-6),
     "control_delay_near_zero": ("notification_delay_s", 2, 3, 0.275),
     "data_case1_file_time_slightly_above": ("file_time_s", 2, 1, 18.5),
     "data_case1_loss_grows": ("data_loss_ratio", 2, 1, 0.1),
@@ -123,7 +154,16 @@ OTHERWISE: dict[str, Fact] = {
     "data_overload_from_25": ("load_ratio", 2, 1, 0.99),
     "data_slowed_before_discard": ("rate_notifications_count", 2, 2, 0.0),
     "data_slowed_first": ("data_notified_per_source_count", 3, 2, 40.0),
+    "deeper_buckets_mark_less": ("clp_video_ratio", 1, 2, 5e-4),
+    "excess_by_nominal_rate": ("excess_balance_ratio", 2, None, 1.2),
+    "f23_within_its_axis": ("data_loss_ratio_in_axis_ratio", 2, 1, 0.2),
+    "f26_within_its_axis": ("data_loss_ratio_in_axis_ratio", 2, 2, 0.2),
+    "f29_within_its_axis": ("data_loss_ratio_in_axis_ratio", 2, 3, 0.2),
+    "f30_within_its_axis": ("file_time_s_in_axis_ratio", 2, 3, 0.2),
+    "f45_within_its_axis": ("realtime_loss_ratio_in_axis_ratio", 3, 3, 0.2),
     "higher_loads": ("load_ratio", 1, 1, 0.89),
+    "kept_keep_their_rate": ("video_rate_ratio", 1, 2, 0.8),
+    "kept_protected": ("kept_late_ratio", 1, None, 0.01),
     "larger_data_queue_slight_delay": ("data_delay_s", 2, 3, 0.34),
     "longer_queues_delay_more_and_lose_less": ("data_loss_ratio", 2, 1, 0.31),
     "low_priority_harmless": ("realtime_delay_s", 3, 1, 0.301),
@@ -153,6 +193,9 @@ OTHERWISE: dict[str, Fact] = {
     "mix_throughput_sometimes_higher": ("throughput_ratio", 3, 1, 0.2),
     "notifications_spaced": ("notification_shortfall_s", 3, 2, 0.001),
     "others_fail_everywhere_overloaded": ("data_loss_ratio", 2, 3, 0.0),
+    "peak_controller_beats_dropping": ("kept_jitter_s", 1, None, 0.002),
+    "peak_controller_improves_every_jitter": ("kept_jitter_s", 1, None, 0.01),
+    "peak_controller_reduces_jitter": ("kept_jitter_s", 1, None, 0.01),
     "priorities_help": ("realtime_late_ratio", 3, 1, 0.6),
     "realtime_case1_fails": ("realtime_loss_ratio", 1, 1, 0.0),
     "realtime_case1_late_grows": ("realtime_late_ratio", 1, 1, 0.7),
@@ -175,10 +218,16 @@ OTHERWISE: dict[str, Fact] = {
     "realtime_overload_from_96": ("load_ratio", 1, 1, 0.99),
     "realtime_share": ("realtime_share_ratio", 3, 1, 0.58),
     "realtime_slowed_before_discard": ("realtime_loss_ratio", 1, 2, 5e-6),
+    "sizes_alike": ("realtime_late_ratio", 3, 3, 0.0),
+    "sizes_alike_but_for_jitter": ("throughput_ratio", 3, 3, 0.3),
+    "slow_start_smooths": ("load_rise_ratio", 2, None, 0.1),
+    "startup_effects_eliminated": ("startup_excess_count", 3, 2, 100.0),
+    "startup_effects_reduced": ("startup_dropped_count", 3, None, 900.0),
     "user_node_never_drops": ("user_dropped_count", 2, 2, 1.0),
     "utilisation_80_to_90": ("utilization_ratio", 1, 2, 0.75),
     "utilisation_80_to_90_with_data": ("utilization_ratio", 2, 2, 0.75),
     "video_share": ("video_share_ratio", 1, 1, 0.86),
+    "violators_lose_first": ("offenders_loss_ratio", 1, None, 1e-5),
     "voice_and_video_slowed": ("voice_rate_ratio", 1, 2, 0.95),
 }
 

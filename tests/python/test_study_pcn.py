@@ -1,6 +1,7 @@
 """The pcn study: its transcription against the draft's own arithmetic, and cells that must hold."""
 
 from collections import defaultdict
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,8 +103,9 @@ def test_each_measurement_is_counted_once(study: Study) -> None:
 
 def test_numbers_are_of_as_many_runs_as_the_draft_says(study: Study) -> None:
     """A mean of ten samples would be judged as a single run, or a single run as a mean: sections
-    3.1.2 and 3.2 say ten, and the tails of section 3.1.1 are of one period of 12 s."""
-    runs = {"single": 1, "row": 10, "parking": 10, "admission": 10}
+    3.1.2 and 3.2 say ten, and the tails of section 3.1.1 are of one period of 12 s. Section 4 does
+    not tell of how many runs its losses are."""
+    runs = {"single": 1, "row": 10, "parking": 10, "admission": 10, "voice": None}
     for claim in study.paper.claims:
         if claim.kind is not Kind.FORMULA:
             assert claim.runs == runs[str(claim.point["family"])], claim.id
@@ -150,6 +152,52 @@ def test_every_grid_point_has_a_scenario(study: Study) -> None:
     assert len(points) > 180
     for point in points:
         check(study.job(dict(point), 0))
+
+
+def test_losses_of_section_4_are_what_the_links_leave(study: Study) -> None:
+    """A loss would be compared with that of another forwarding rate: with all of SR and as much
+    again a link of 48 of 40 Mbit/s loses (80 - 48) / 80 = 40 %, and one of 40 Mbit/s a half."""
+    losses = {claim.id: claim for claim in study.paper.claims if claim.id.startswith("s4/loss/")}
+    assert len(losses) == 8
+    for claim in losses.values():
+        assert claim.published == 100 * (1 - int(claim.point["forward_pct"]) / 200), claim.id
+
+
+def test_video_is_rerouted_twice(study: Study) -> None:
+    """The second half of section 4.7 would be missing: "add another 10 flows at T = 24 sec", or 100
+    or 500."""
+    for video, more in (("small", 10), ("medium", 100), ("large", 500)):
+        point = {"family": "video", "video": video, "tb_kb": 400, "px_kb": 200, "rtt_ms": 50}
+        surges = study.network(point).section("flows")["eh"]["calls"]["surges"]
+        assert [(surge["at"], surge["calls"]) for surge in surges] == [
+            ("3.0 s", more),
+            ("24.0 s", more),
+        ]
+
+
+def test_terminated_video_is_counted_reroute_by_reroute(study: Study) -> None:
+    """Flows of the second reroute would hide what the first one cost. Of 18 flows of 400 kbit/s,
+    7.2 Mbit/s, 3.2 are above an SR of 4; 8 that leave before 24 s are 3.2 Mbit/s, all of the
+    excess. Of 20 then, 5 that leave are 2.0 of 4.0, half of it."""
+    from forebay_studies.pcn import measure
+
+    times = [round(0.05 * (step + 1), 2) for step in range(900)]
+    flows = [
+        8 if at < 3 else 18 if at < 10 else 10 if at < 24 else 20 if at < 30 else 15 for at in times
+    ]
+    load = {"time_s": times, "arrived_bps": [400e3 * count for count in flows]}
+
+    run = SimpleNamespace(
+        tables={
+            "series/links.ab": load,
+            "series/aggregates.eh": {"time_s": times, "present_flows": flows},
+        }
+    )
+    found = measure.video(run, 4e6, 400e3)  # type: ignore[arg-type]
+    assert found["excess_terminated_ratio"] == pytest.approx(1.0)
+    assert found["again_excess_terminated_ratio"] == pytest.approx(0.5)
+    assert found["tail_ratio"] == pytest.approx(1.0, rel=0.01)
+    assert found["again_tail_ratio"] == pytest.approx(1.5, rel=0.01)
 
 
 def test_times_of_figure_4_come_out(study: Study) -> None:

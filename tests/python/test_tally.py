@@ -84,7 +84,7 @@ def mixed(tiny: Path) -> Path:
     path = tiny / "paper.toml"
     text = path.read_text()
     for old, new in (
-        ('label = "misprint",', 'label = "misprint", kind = "repeat",'),
+        ('label = "misprint",', 'label = "misprint", kind = "repeat", follows = "more-gives-more",'),
         ("values = [2.00, 9.99]", "values = [2.00, 9.99], runs = 3"),
         ('"all_is_lost"', '"all_is_lost"\nkind = "input"'),
     ):
@@ -116,18 +116,19 @@ def test_every_place_shows_checks_apart(forebay: front.Forebay, mixed: Path) -> 
     results, _, checks = readme.partition("\nChecks, not counted as results:")
     assert tally in results
     assert "| nothing <arrives> | section 3 | input | fails |" in checks
+    assert "| follows from |" in checks
+    assert "| follows from |" not in results
     assert "| Table 1, 2 Mbit/s, throughput | 2.00 Mbit/s |" in results
     assert ", mean of 3 runs | 20 | exact |" in results
     assert "misprint |" not in results
-    assert "| repeat | deviates |" in checks
+    assert "| repeat | `more-gives-more` | deviates |" in checks
     assert "`t1/rate2/wrong` (deviates, repeat)" in results
 
     page = (mixed / "report.html").read_text()
     assert "<li><b>3</b>\nresults</li>" in page
     assert "2 checks (1 input, 1 repeat): 1 deviates, 1 fails" in page
-    assert (
-        page.count('<span class="deviates">deviates</span> <span class="check">repeat</span>') == 2
-    )
+    mark = '<span class="check" title="follows from more-gives-more">repeat</span>'
+    assert page.count(f'<span class="deviates">deviates</span> {mark}') == 2
     assert '<span class="expected" title="95 % prediction interval: mean of 3 runs">' in page
 
 

@@ -136,8 +136,11 @@ const REPORT: u8 = FEEDBACK | RETRANSMISSION;
 const RESOURCE_CELL: u8 = FEEDBACK | PROBE | RETRANSMISSION;
 
 /// Top bit of a tag that is a round-trip time: neither a sending time, nor the index and generation
-/// of a call, is ever large enough to set it.
+/// of a call, is ever large enough to set it. Nor the next.
 const SRTT: u64 = 1 << 63;
+
+/// In the tag of a segment: its sender is in slow start.
+const SLOW_START: u64 = 1 << 62;
 
 macro_rules! flag {
     ($(#[$doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident, $bit:ident) => {
@@ -293,6 +296,21 @@ impl Packet {
         self
     }
 
+    /// The data packet of a sender in slow start, for conditioners that go by it; said last.
+    #[inline]
+    #[must_use]
+    pub const fn in_slow_start(mut self) -> Self {
+        self.tag |= SLOW_START;
+        self
+    }
+
+    /// Whether its sender reports that it is in slow start.
+    #[inline]
+    #[must_use]
+    pub const fn is_in_slow_start(&self) -> bool {
+        !self.is_feedback() && self.tag & SLOW_START != 0
+    }
+
     /// The smoothed round-trip time of its sender; `None` where the sender does not report or does
     /// not know it, and for acknowledgements and packets of calls.
     #[inline]
@@ -301,7 +319,7 @@ impl Packet {
         if self.is_feedback() || self.tag & SRTT == 0 {
             return None;
         }
-        Some(Span::from_ps(self.tag & !SRTT))
+        Some(Span::from_ps(self.tag & !(SRTT | SLOW_START)))
     }
 
     /// What it is.
@@ -514,21 +532,26 @@ mod tests {
     }
 
     /// A conditioner would take a timestamp echo, a call's number or an empty tag for a round-trip
-    /// time.
+    /// time or for slow start, or the one for the other.
     #[test]
     fn only_a_reported_round_trip_time_is_one() {
         let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
         assert_eq!(packet.srtt(), None);
-        for span in [Span::ZERO, Span::from_ms(120), Span::from_s(9_000_000)] {
-            assert_eq!(packet.with_srtt(span).srtt(), Some(span));
+        for span in [Span::ZERO, Span::from_ms(120), Span::from_s(4_000_000)] {
+            let told = packet.with_srtt(span);
+            assert_eq!((told.srtt(), told.is_in_slow_start()), (Some(span), false));
+            let told = told.in_slow_start();
+            assert_eq!((told.srtt(), told.is_in_slow_start()), (Some(span), true));
         }
         let latest = Time::from_ps(u64::MAX);
         let echo = packet.with_kind(PacketKind::Ack).with_timestamp_echo(latest);
         assert_eq!(echo.timestamp_echo(), latest);
-        assert_eq!(echo.srtt(), None);
+        assert_eq!((echo.srtt(), echo.is_in_slow_start()), (None, false));
+        let first = packet.in_slow_start();
+        assert_eq!((first.srtt(), first.is_in_slow_start()), (None, true));
         let mut of_call = packet.with_ecn(Ecn::Ect0);
         of_call.tag = (5 << 32) | 7;
-        assert_eq!(of_call.srtt(), None);
+        assert_eq!((of_call.srtt(), of_call.is_in_slow_start()), (None, false));
     }
 
     /// A source would take a notification for an acknowledgement, or a port data for feedback.

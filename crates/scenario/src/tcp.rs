@@ -92,7 +92,7 @@ impl TcpEnds<'_> {
         if traffic.requests.is_some() {
             senders = senders.answering(traffic.video.clone());
         }
-        network.add(Box::new(senders.reporting_rtt(report_rtt)));
+        network.add(Box::new(senders.pausing(traffic.pauses).reporting_rtt(report_rtt)));
         network.add(Box::new(receivers));
     }
 }

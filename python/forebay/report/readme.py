@@ -90,7 +90,8 @@ def _cells(rows: Sequence[Mapping[str, Any]], claims: Mapping[str, NumericClaim]
     checks = any(check_kind(row) for row in rows)
     heads = ["claim", "published", "measured, 95 %"]
     heads += ["prediction interval, 95 %"] * drawn + ["replications"]
-    heads += ["kind"] * checks + ["grade"]
+    follows = any("follows" in row for row in rows)
+    heads += ["kind"] * checks + ["follows from"] * follows + ["grade"]
     lines = ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for row in rows:
         claim = claims[row["id"]]
@@ -98,7 +99,7 @@ def _cells(rows: Sequence[Mapping[str, Any]], claims: Mapping[str, NumericClaim]
         cells = [row["place"], f"{published_text(claim)} {row['unit']}"]
         cells += [measured_text(row, claim.decimals)]
         cells += [expected if runs_text(row) else ""] * drawn + [str(row["replications"])]
-        cells += [check_kind(row)] * checks + [row["grade"]]
+        cells += [check_kind(row)] * checks + [_followed(row)] * follows + [row["grade"]]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -109,13 +110,19 @@ def _sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if not rows:
         return []
     kinds = any(check_kind(row) for row in rows)
-    heads = ["statement", "place", *(["kind"] if kinds else []), "grade"]
+    follows = any("follows" in row for row in rows)
+    heads = ["statement", "place", *["kind"] * kinds, *["follows from"] * follows, "grade"]
     lines = ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for row in rows:
-        kind = [check_kind(row)] if kinds else []
+        kind = [check_kind(row)] * kinds + [_followed(row)] * follows
         cells = [_cell(row["published"]), row["place"], *kind, row["grade"]]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _followed(row: Mapping[str, Any]) -> str:
+    """The statement that counts for a check."""
+    return f"`{row['follows']}`" if "follows" in row else ""
 
 
 WORTH_A_WORD = ("trend", "deviates", "fails", "imprecise")

@@ -148,6 +148,7 @@ def _cell(
         "runs": runs_text(row),
         "grade": row["grade"],
         "kind": check_kind(row),
+        "follows": row.get("follows", ""),
         "replications": row["replications"],
         "row": row,
     }

@@ -158,10 +158,10 @@ class Journal:
         )
         return {str(name): int(count) for name, count in rows}
 
-    def parts(self) -> set[str]:
-        """The parts that runs of the present build have."""
-        rows = self._do("SELECT DISTINCT part FROM runs WHERE build = ?", self._build)
-        return {str(part) for (part,) in rows}
+    def places(self) -> set[tuple[str, str]]:
+        """The scenarios and parts that runs of the present build have."""
+        rows = self._do("SELECT DISTINCT scenario, part FROM runs WHERE build = ?", self._build)
+        return {(str(scenario), str(part)) for scenario, part in rows}
 
     def holds(self, key: Key) -> bool:
         """Whether a run is finished and its record sound."""

@@ -52,11 +52,12 @@ one step of the grid, or `{ exact = 2, reason = "..." }`. `note` on a table or a
 `notes = { "two/tcp" = "..." }` (by column) on a row, record what a reader of the comparison should
 know, such as a misprint.
 
-Three more keys say what a value is. A table, a column or a row may hold them, and what is nearest
+Four more keys say what a value is. A table, a column or a row may hold them, and what is nearest
 to the cell counts: the row's before the column's before the table's.
 
     kind = "input"                      # default "result"
     kinds = { "two/tcp" = "repeat" }    # on a row: single cells, by column; counts before `kind`
+    follows = "s3/three/udp-only-cir"   # the statement that a check follows from
     runs = 3                            # the paper tells that the value is from three runs
     statistic = "highest"               # of those runs; default "mean"
 
@@ -67,6 +68,11 @@ one sentence repeated at every point, `reconstruction` for a value of ours that 
 not print. What a simulator makes true by construction is a check. A statement may have a `kind`.
 `how_read = "reconstructed"` says that a number, or a sentence, is ours and not read from the
 document, even where it follows from a formula there; it takes decimals, and is never a `result`.
+
+`follows` names the statement that counts for a check: where a sentence says of thirty flows at once
+that they attain their throughputs, the sentence is one result, and the thirty values are checks
+beneath it, which tables of checks show. A statement that is a check may have it as well, such as
+one that judges another's sentence under another reading. A `result` follows from nothing.
 
 `runs` is for numbers whose paper tells how many runs they are from, or shows single runs
 (`runs = 1`): such a value is a random draw, and is compared with the interval in which a mean (or
@@ -166,7 +172,7 @@ class NumericClaim:
     read from a graph. `rounding` is how far off the printed digits, or the reading, may be.
     `absolute_reason` explains an absolute tolerance. Only claims of the kind `result` are counted.
     `runs` is how many runs the paper tells that the value is from, `None` where it does not, and
-    `statistic` what it is of those.
+    `statistic` what it is of those. `follows` is the id of the statement that counts for a check.
     """
 
     id: str
@@ -186,6 +192,7 @@ class NumericClaim:
     kind: Kind = Kind.RESULT
     runs: int | None = None
     statistic: Statistic = Statistic.MEAN
+    follows: str | None = None
 
     def in_published_unit(self, measured: Interval) -> Interval:
         """A measured interval, converted from the quantity's unit to the published one."""
@@ -259,6 +266,7 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
         for index, entry in enumerate(file.statement)
         if entry.how_read == RECONSTRUCTED and entry.kind is Kind.RESULT
     ]
+    problems += _unfounded(claims, file.statement)
     if not problems:
         names = [claim.id for claim in claims] + [entry.id for entry in file.statement]
         ids = Counter(names + [table.id for table in file.table])
@@ -266,6 +274,22 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
     if problems:
         raise PaperFileError(path, problems)
     return Paper(path, file.paper, tuple(claims), tuple(file.statement), file.grid)
+
+
+def _unfounded(claims: Iterable[NumericClaim], statements: Sequence[Statement]) -> Iterator[str]:
+    """What is wrong with what checks are said to follow from, once for each."""
+    known = {entry.id: entry for entry in statements}
+    entries: list[NumericClaim | Statement] = [*claims, *statements]
+    for name in dict.fromkeys(entry.follows for entry in entries if entry.follows):
+        mine = [entry for entry in entries if entry.follows == name]
+        where = f"follows (of {mine[0].id!r}): read {name!r}"
+        if name not in known:
+            yield f"{where}; no statement has this id{nearest(name, known)}"
+        elif known[name].follows:
+            yield f"{where}; that statement follows from another itself"
+        for entry in mine:
+            if entry.kind is Kind.RESULT:
+                yield f"follows (of {entry.id!r}): a result is counted, and follows from nothing"
 
 
 def bind_predicates(paper: Paper, available: Mapping[str, Predicate]) -> dict[str, Predicate]:
@@ -417,6 +441,7 @@ class _Expansion:
             runs=_stated(cell.row.runs, cell.column.runs, table.runs),
             statistic=_stated(cell.row.statistic, cell.column.statistic, table.statistic)
             or Statistic.MEAN,
+            follows=_stated(cell.row.follows, cell.column.follows, table.follows),
         )
 
     def _format(self, column: Column, where: str) -> _Format | None:

@@ -221,6 +221,7 @@ def _number(outcome: Outcome, claim: NumericClaim, grade: Grade) -> dict[str, An
         "replications": interval.n,
         "grade": str(grade),
         "kind": str(claim.kind),
+        **_followed(claim),
         "note": " ".join(filter(None, [claim.note, claim.absolute_reason])),
         **drawn_columns(outcome, claim),
     }
@@ -240,6 +241,10 @@ def drawn_columns(outcome: Outcome, claim: NumericClaim) -> dict[str, Any]:
     }
 
 
+def _followed(entry: NumericClaim | Statement) -> dict[str, str]:
+    return {"follows": entry.follows} if entry.follows else {}
+
+
 def _statement(outcome: Outcome, statement: Statement, grade: Grade) -> dict[str, Any]:
     points = [point for point, _ in outcome.statement_points(statement)]
     counts = [len(outcome.samples.replications(Cell.of(point))) for point in points]
@@ -255,6 +260,7 @@ def _statement(outcome: Outcome, statement: Statement, grade: Grade) -> dict[str
         "replications": min(counts, default=0),
         "grade": str(grade),
         "kind": str(statement.kind),
+        **_followed(statement),
         "note": statement.note.strip(),
     }
 

@@ -99,11 +99,13 @@ class Citation(_Model):
 
 
 class Standing(_Model):
-    """What a value is, and of how many runs: a table, column or row may state it."""
+    """What a value is, of how many runs, and which statement counts for it: a table, column or row
+    may state it."""
 
     kind: _Kind | None = None
     runs: Annotated[int, Field(ge=1)] | None = None
     statistic: Annotated[Statistic, PlainValidator(_statistic)] | None = None
+    follows: _Id | None = None
 
 
 _SLACK = 1.0 + 1e-9
@@ -193,6 +195,7 @@ class Statement(_Model):
     text: _Text
     predicate: _Name
     kind: _Kind = Kind.RESULT
+    follows: _Id | None = None
     note: str = ""
 
 

@@ -2,12 +2,14 @@
 //! its flow needs in a round trip.
 
 use forebay_kernel::Stream;
-use forebay_network::{BucketState, Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, DropReason, Packet, Verdict};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::BuildConditioner;
-use super::bucket::{COMMITTED_TOKENS, Excess, Mode, PEAK_TOKENS, check_depth, earned, tokens};
+use super::bucket::{
+    COMMITTED_TOKENS, Excess, GREEN, Mode, PEAK_TOKENS, RED, check_depth, earned, tokens,
+};
 use super::trtcm::{TrTcm, check_peak};
 use crate::LinkFacts;
 
@@ -63,21 +65,39 @@ parameters! {
         mode: Mode = "blind", "RFC 2698, section 3";
         /// What becomes of red packets: mark (precedence 2) or drop.
         excess: Excess = "mark", "RFC 2698, section 4";
+        /// Tag retransmissions with green, whatever the buckets hold; they take the tokens that
+        /// their own colour would. A packet of TCP says itself whether it is one.
+        green_retransmissions: bool = false, "Liu 2001, section 2.2, refinement 3";
+        /// Drop a red packet of a sender in slow start, at most one in each smoothed round-trip
+        /// time, so that slow start ends where it exceeds the higher expected throughput. TCP
+        /// reports its phase.
+        police_slow_start: bool = false,
+            "Liu 2001, section 2.2, refinement 2; assumed: one packet (\"moderate\")";
     }
 }
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let AdaptiveTokenBucketParameters { cir, pir, min_depth, floor, srtt_weight, mode, excess } =
-        AdaptiveTokenBucketParameters::read(section)?;
+    let parameters = AdaptiveTokenBucketParameters::read(section)?;
+    let AdaptiveTokenBucketParameters { cir, pir, min_depth, floor, srtt_weight, .. } = parameters;
     check_depth(section, "min_depth", min_depth, false)?;
     check_peak(section, cir, pir)?;
     if !(srtt_weight > 0.0 && srtt_weight <= 1.0) {
         let message = format!("{srtt_weight} is out of range; allowed are above 0 and up to 1");
         return Err(section.fail("srtt_weight", message));
     }
-    let meter = TrTcm::new((cir, min_depth), (pir, min_depth), mode, excess);
+    let depths = ((cir, min_depth), (pir, min_depth));
+    let meter = TrTcm::new(depths.0, depths.1, parameters.mode, parameters.excess);
     let floor = if floor { tokens(min_depth.bytes()) } else { 0 };
-    Ok(Box::new(AdaptiveTokenBucket { meter, floor, weight: srtt_weight, srtt: None }))
+    let bucket = AdaptiveTokenBucket { meter, floor, weight: srtt_weight, srtt: None };
+    if !parameters.green_retransmissions && !parameters.police_slow_start {
+        return Ok(Box::new(bucket));
+    }
+    Ok(Box::new(Refined {
+        bucket,
+        green_retransmissions: parameters.green_retransmissions,
+        police_slow_start: parameters.police_slow_start,
+        policed: None,
+    }))
 }
 
 struct AdaptiveTokenBucket {
@@ -146,6 +166,61 @@ impl Conditioner for AdaptiveTokenBucket {
         for bucket in [&self.meter.committed, &self.meter.peak] {
             visit(&bucket.state(None));
         }
+    }
+}
+
+/// The adaptive token bucket with the refinements of section 2.2.
+struct Refined {
+    bucket: AdaptiveTokenBucket,
+    green_retransmissions: bool,
+    police_slow_start: bool,
+    /// When a packet of slow start was last dropped.
+    policed: Option<Time>,
+}
+
+impl Refined {
+    /// Whether a red packet is to be dropped now so that slow start ends.
+    fn polices(&mut self, packet: &Packet, now: Time) -> bool {
+        if !self.police_slow_start || packet.precedence != RED || !packet.is_in_slow_start() {
+            return false;
+        }
+        let srtt = Span::from_ps(self.bucket.srtt.unwrap_or(0.0) as u64);
+        let due = self.policed.is_none_or(|last| now >= last + srtt);
+        if due {
+            self.policed = Some(now);
+        }
+        due
+    }
+}
+
+impl Conditioner for Refined {
+    fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
+        let verdict = self.bucket.condition(packet, now, stream);
+        if self.green_retransmissions && packet.is_retransmission() {
+            packet.precedence = GREEN;
+            return Verdict::Accept;
+        }
+        if self.polices(packet, now) { Verdict::Drop(DropReason::Policed) } else { verdict }
+    }
+
+    fn green_at(&self, size: Size, now: Time) -> Option<Time> {
+        self.bucket.green_at(size, now)
+    }
+
+    fn smallest_burst(&self) -> Option<u64> {
+        self.bucket.smallest_burst()
+    }
+
+    fn uses_rtt(&self) -> bool {
+        true
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.bucket.probes(visit);
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        self.bucket.buckets(visit);
     }
 }
 
@@ -284,6 +359,41 @@ mod tests {
             counts[usize::from(one.precedence)] += 1;
         }
         assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
+    }
+
+    /// A loss of a retransmission would cost a timeout, or slow start go on until the gateway drops
+    /// many packets: 45 segments of 1000 B are green and 45 yellow at 3 and 6 Mbit/s and 120 ms.
+    /// A retransmission beyond them is green; of the red ones of slow start the first is dropped
+    /// and then one after 120 ms, none of them outside slow start.
+    #[test]
+    fn refinements_help_flows_out_of_slow_start() {
+        let bucket = law(3_000_000, 6_000_000, false);
+        let mut law =
+            Refined { bucket, green_retransmissions: true, police_slow_start: true, policed: None };
+        let mut offer = |ms, make: &dyn Fn(Packet) -> Packet| {
+            let now = Time::ZERO + Span::from_ms(ms);
+            let plain = Packet::data(now, FlowId::new(0), 0, 1000, RouteId::new(0))
+                .with_srtt(Span::from_ms(120));
+            let mut packet = make(plain);
+            let verdict = law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
+            (packet.precedence, verdict != Verdict::Accept)
+        };
+        let starting = |packet: Packet| packet.in_slow_start();
+        let plain = |packet: Packet| packet;
+        let again = |packet: Packet| packet.in_slow_start().as_retransmission();
+        for expected in [vec![0; 45], vec![1; 45]].concat() {
+            assert_eq!(offer(0, &starting), (expected, false));
+        }
+        assert_eq!(offer(0, &plain), (RED, false));
+        assert_eq!(offer(0, &starting), (RED, true));
+        assert_eq!(offer(0, &starting), (RED, false));
+        assert_eq!(offer(0, &again), (GREEN, false));
+        // 120 ms fill both buckets: 90 packets conform to one of the rates again.
+        for number in 0..90 {
+            assert_eq!(offer(120, &plain), (u8::from(number >= 45), false));
+        }
+        assert_eq!(offer(120, &starting), (RED, true));
+        assert_eq!(offer(120, &starting), (RED, false));
     }
 
     proptest! {

@@ -2,6 +2,7 @@
 
 mod bbr;
 mod bbr3;
+mod binomial;
 mod cubic;
 mod dctcp;
 mod highspeed;
@@ -48,6 +49,7 @@ pub static CONTROLS: &[Entry<BuildControl>] = &[
     reno::ENTRY,
     bbr::ENTRY,
     bbr3::ENTRY,
+    binomial::ENTRY,
     cubic::ENTRY,
     dctcp::ENTRY,
     highspeed::ENTRY,

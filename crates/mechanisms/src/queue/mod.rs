@@ -44,6 +44,7 @@ mod red;
 mod red_core;
 mod red_options;
 mod redn;
+mod redn_regions;
 mod rio;
 mod round_robin;
 mod scfq;

@@ -6,6 +6,7 @@ use forebay_units::Size;
 
 use super::red_core::Core;
 use super::red_options::{Options, RedOptions, Thresholds, warn_of_no_early_drops};
+use super::redn_regions::RegionRedn;
 use super::rio::{Coupling, IdleMeaning, Rio};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue};
 use crate::LinkFacts;
@@ -72,16 +73,25 @@ parameters! {
         ..shape: RednShape;
         /// Drop probability at the maximum threshold.
         max_probability: f64 = 0.1, "Liu 2001, section 4.1";
+        /// Maximum probabilities of as many regions, equal parts of the span between the
+        /// thresholds: an average has that of its region instead of `max_probability`, as the
+        /// probability at the maximum threshold to which the drop probability rises from the
+        /// minimum threshold. None below the one before. Left out: one for the whole span.
+        region_probabilities: Option<Vec<f64>>,
+            "Wang and Shin, IEEE GLOBECOM 1999, as told in Liu 2001, section 3.4";
         ..common: RednOptions;
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = RednParameters::read(section)?;
-    let RednParameters { shape, max_probability, common } = &parameters;
+    let RednParameters { shape, max_probability, region_probabilities, common } = &parameters;
     let shape = Shape::of(shape, common, *max_probability, None);
     let rio = shape.build(section, facts, common.options())?;
-    Ok(Queue::under(rio))
+    let Some(probabilities) = region_probabilities else { return Ok(Queue::under(rio)) };
+    let [min, _, max] = shape.thresholds(facts, common.red.mean_packet);
+    let span = (min.amount() as f64, max.amount() as f64);
+    Ok(Queue::under(RegionRedn::build(section, rio, span, probabilities)?))
 }
 
 /// What is the same for every precedence.

@@ -51,6 +51,8 @@ pub struct TrafficKind {
     pub mean_rate: Option<Rate>,
     /// Whether it never runs out of what it sends, so that TCP alone decides how much that is.
     pub endless: bool,
+    /// Whether a burst of nothing is a pause: TCP gives up what was not sent.
+    pub pauses: bool,
     /// Whether each burst is a transfer over TCP, whose completion time is of interest.
     pub transfers: bool,
     /// Whether each transfer is sent on a fresh connection.
@@ -95,6 +97,7 @@ impl TrafficKind {
             largest,
             mean_rate,
             endless: false,
+            pauses: false,
             transfers: false,
             fresh: false,
             requests: None,
@@ -117,6 +120,7 @@ impl TrafficKind {
             largest: None,
             mean_rate: None,
             endless: false,
+            pauses: false,
             transfers: false,
             fresh: false,
             requests: None,

@@ -199,6 +199,27 @@ fn a_long_pause_starts_over_from_the_initial_window() {
     assert_eq!(second(1200, true), (1200, after(&[], 20..40)));
 }
 
+/// A flow that is disabled for a while would lose its threshold, send on, or come back with all its
+/// window. From 2 segments with a threshold of 4, the third round has 5; from 250 ms on there is
+/// nothing to send, and at 2250 ms, more than an RTO of 1 s later, all again: from the initial
+/// window up to the threshold, and not beyond it in slow start. What was not sent is not missing:
+/// segments are numbered on.
+#[test]
+fn a_paused_transfer_resumes_on_its_connection() {
+    let rounds = |restart| {
+        let mut scene = Scene::opening(2).writing(&[(0, u64::MAX), (250, 0), (2000, u64::MAX)]);
+        scene.pauses = true;
+        let scene = scene.with("initial_ssthresh", "4 packets").with("idle_restart", restart);
+        scene.run(2480).rounds()
+    };
+    let before = [(0, after(&[], 0..2)), (100, after(&[], 2..6)), (200, after(&[], 6..11))];
+    let again =
+        [(2250, after(&[], 11..13)), (2350, after(&[], 13..17)), (2450, after(&[], 17..22))];
+    assert_eq!(rounds(true), [before.clone(), again].concat());
+    assert_eq!(rounds(false)[3], (2250, after(&[], 11..17)));
+    assert_eq!(rounds(false)[..3], before);
+}
+
 /// A congestion control that needs nothing but acknowledgements would not learn that the flow
 /// starts again from idle, or learn it where nothing has been sent, where data is outstanding, or
 /// of a fresh connection, which has nothing to restart: writes at 0, 50, 450 and 1450 ms, of which

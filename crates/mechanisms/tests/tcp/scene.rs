@@ -257,6 +257,8 @@ pub struct Scene {
     pub script: Option<Vec<(u64, u64, bool)>>,
     pub stop: Time,
     pub report_rtt: bool,
+    /// Whether writes of nothing are pauses.
+    pub pauses: bool,
     /// The congestion control: one of the table, or `fixed`.
     pub law: &'static str,
     /// Whether writes are sent on fresh connections.
@@ -288,6 +290,7 @@ impl Scene {
             script: None,
             stop: Time::NEVER,
             report_rtt: false,
+            pauses: false,
             law: "reno",
             fresh: false,
         };
@@ -364,7 +367,8 @@ impl Scene {
         if fresh {
             senders = senders.with_fresh_connections(control);
         }
-        let senders = network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
+        let senders = senders.pausing(self.pauses).reporting_rtt(self.report_rtt);
+        let senders = network.add(Box::new(senders));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(flow, 1, &parameters, back))),
             Some(acks) => network.add(Box::new(Script { acks, route: direct })),

@@ -128,6 +128,23 @@ fn segments_tell_the_smoothed_round_trip_time() {
     assert!(run.log.data.iter().all(|(_, packet)| packet.srtt().is_none() && packet.tag == 0));
 }
 
+/// Buckets would be as deep as an exact clock makes them where that of ns-2 is asked for: 110 ms
+/// are one tick of 100 ms, to the nearest one. A sender that has measured nothing tells that it is
+/// in slow start, which it is up to its threshold of 4 segments.
+#[test]
+fn segments_tell_ticks_and_slow_start() {
+    let mut scene = Scene::opening(1).reporting_rtt().with("rto_tick", "100 ms");
+    scene.rate = Some(Rate::from_bps(832_000));
+    let scene = scene.with("reported_rtt", "ticks").with("initial_ssthresh", "4 packets");
+    let run = scene.run(2000);
+    let tick = Some(Span::from_ms(100));
+    assert!(run.log.data[1..].iter().all(|(_, packet)| packet.srtt() == tick));
+    let told: Vec<bool> = run.log.data.iter().map(|(_, p)| p.is_in_slow_start()).collect();
+    // A window of 1, then 2 and 4: the acknowledgements of 0 and 1 each open it by one as two
+    // segments are sent, the last of them at the threshold.
+    assert_eq!(told[..8], [true, true, true, true, true, false, false, false]);
+}
+
 /// What segments tell would be the last measurement, or forget too fast: the script acknowledges 0
 /// and 1 after 100 and 140 ms, timed one after the other. The first acknowledgement opens the
 /// window to two segments: 1 and 2 are sent at 100 ms and tell 100 ms. That of 1, 40 ms later,

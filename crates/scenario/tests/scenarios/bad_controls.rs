@@ -52,6 +52,10 @@ const LAWS: &[Case] = wrong! {
     "cubic", "beta", "1.0", &["1 is out of range", "above 0 and below 1"];
     "dctcp", "gain", "0.0", &["0 is out of range", "above 0 and up to 1"];
     "dctcp", "initial_share", "1.5", &["1.5 is out of range", "0 to 1"];
+    "binomial", "increase_power", "-1.0", &["-1 is out of range", "0 to 4"];
+    "binomial", "decrease_power", "1.5", &["1.5 is out of range", "0 to 1"];
+    "binomial", "increase", "0.0", &["0 is out of range", "above 0"];
+    "binomial", "decrease", "1.1", &["1.1 is out of range", "above 0 and up to 1"];
     "ledbat", "target", "\"150 ms\"", &["0.15 s is out of range", "up to 100 ms"];
     "ledbat", "gain", "2.0", &["2 is out of range", "above 0 and up to 1"];
     "ledbat", "base_history", "0", &["0 is out of range", "1 to 60"];

@@ -44,8 +44,8 @@ pub(super) struct Connection {
     /// Time of the pending event of the timer.
     pub(super) pending: Time,
     pub(super) rto: Rto,
-    /// The smoothed round-trip time that segments carry, in ps; negative before the first
-    /// measurement, and where segments carry none.
+    /// The smoothed round-trip time that segments carry, in ps, or eighths of ticks where it is
+    /// told in ticks; negative before the first measurement, and where segments carry none.
     pub(super) signalled_srtt: f64,
     /// The segment that is being timed; `u64::MAX` for none.
     pub(super) timed: u64,

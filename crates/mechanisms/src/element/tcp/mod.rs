@@ -21,6 +21,7 @@ mod opening;
 mod order;
 mod pacing;
 mod pairs;
+mod pause;
 mod probe;
 mod profile;
 mod prr;
@@ -33,6 +34,7 @@ pub mod scoreboard;
 mod sender;
 mod sender_context;
 mod settings;
+mod signalling;
 mod source;
 mod state;
 mod viewers;
@@ -132,6 +134,17 @@ choice! {
         /// 1/8 and 1/4, divided by the number that a round trip is expected to bring: the memory is
         /// some round trips long (RFC 7323, appendix G).
         RoundTrip = "round_trip",
+    }
+}
+
+choice! {
+    /// By which clock the smoothed round-trip time is measured that segments report.
+    pub enum ReportedRtt {
+        /// An ideal one, whatever the granularity of the timer.
+        Exact = "exact",
+        /// That of the timer: in whole ticks, rounded and at least one, each smoothed with a gain
+        /// of 1/8 in integers (ns-2, where the variable of the control block is so).
+        Ticks = "ticks",
     }
 }
 
@@ -324,6 +337,10 @@ parameters! {
         rtt_gain: RttGain = "sample",
             "RFC 6298, section 2.3; RFC 7323, appendix G; Linux, net/ipv4/tcp_input.c: \
              tcp_rtt_estimator";
+        /// By which clock the smoothed round-trip time is measured that segments report to
+        /// conditioners that adapt to it. "ticks" are those of `rto_tick`.
+        reported_rtt: ReportedRtt = "exact",
+            "Liu 2001, section 2.1.1; ns-2, tcp/tcp.cc: rtt_update (ticks)";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
         /// How the receiver echoes marks. If left out, as the congestion control needs it: accecn
@@ -538,6 +555,11 @@ impl TcpParameters {
                 "rto_initial",
                 format!("{read} is out of range; allowed are above 0 s and up to rto_max ({max})"),
             ));
+        }
+        if self.reported_rtt == ReportedRtt::Ticks && self.rto_tick == Span::ZERO {
+            let message = "is \"ticks\" with an ideal clock; allowed with rto_tick = \"0 s\" is \
+                           \"exact\"";
+            return Err(("reported_rtt", message.to_owned()));
         }
         if self.rto_min == Span::ZERO && self.rto_tick == Span::ZERO {
             return Err(("rto_min", "is 0 s with an ideal clock; allowed is above 0 s".to_owned()));

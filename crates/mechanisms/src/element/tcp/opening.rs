@@ -73,7 +73,7 @@ impl SenderContext<'_, '_> {
                 let measured = Rto::measure(&self.p.rules, from, now);
                 self.c.rto.sample(measured, 1, &self.p.rules);
                 if self.p.signals_srtt {
-                    self.c.signalled_srtt = now.since(from).ps() as f64;
+                    self.smooth_signalled(now.since(from), 1);
                 }
                 self.note_round_trip(now.since(from));
             }

@@ -5,7 +5,7 @@ use forebay_units::{Span, Time};
 
 use super::Recovery;
 use super::connection::{ColdState, Connection, Phase};
-use super::rto::{Rto, smooth};
+use super::rto::Rto;
 use super::settings::Settings;
 use super::source::ENDLESS;
 
@@ -123,9 +123,7 @@ impl SenderContext<'_, '_> {
         self.c.rto.sample(measured, samples, &self.p.rules);
         let rtt = now.since(from);
         if self.p.signals_srtt {
-            let exact = rtt.ps() as f64;
-            let (srtt, share) = (self.c.signalled_srtt, self.p.rules.share_of(samples));
-            self.c.signalled_srtt = if srtt < 0.0 { exact } else { smooth(srtt, exact, share) };
+            self.smooth_signalled(rtt, samples);
         }
         Some(rtt)
     }
@@ -295,10 +293,8 @@ impl SenderContext<'_, '_> {
         if self.c.finished && number + 1 == self.c.end {
             packet = packet.as_last(true);
         }
-        if self.p.signals_srtt
-            && let Some(srtt) = self.signalled_srtt()
-        {
-            packet = packet.with_srtt(srtt);
+        if self.p.signals_srtt {
+            packet = self.signalling(packet);
         }
         self.c.last_sent = now;
         if self.c.deadline == Time::NEVER {
@@ -309,12 +305,6 @@ impl SenderContext<'_, '_> {
         }
         self.cx.send(packet);
         f64::from(data)
-    }
-
-    /// The smoothed round-trip time that segments carry, once there is one. Few groups use it.
-    #[cold]
-    fn signalled_srtt(&self) -> Option<Span> {
-        (self.c.signalled_srtt >= 0.0).then(|| Span::from_ps(self.c.signalled_srtt as u64))
     }
 
     /// Bytes of data in segment `number`.
@@ -343,6 +333,10 @@ impl SenderContext<'_, '_> {
 
     /// The application writes.
     pub(super) fn write(&mut self) {
+        if self.p.pauses && self.source().due == 0 {
+            self.pause();
+            return;
+        }
         let before = self.observed_window();
         let now = self.cx.now();
         let fresh = self.cold.fresh.is_some() && self.begin_afresh();
@@ -365,7 +359,7 @@ impl SenderContext<'_, '_> {
         let (end, max, mss) = (self.c.end, self.c.max, self.p.mss);
         self.c.end = self.source_mut().write(due, end, max, mss);
         self.c.short = self.source().first_short();
-        if self.c.end != ENDLESS && !self.p.on_request {
+        if (self.c.end != ENDLESS || self.p.pauses) && !self.p.on_request {
             self.plan_write(now);
         }
         if matches!(self.c.phase, Phase::Opening { .. }) {

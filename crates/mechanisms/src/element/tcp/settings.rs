@@ -5,7 +5,8 @@ use forebay_units::{Span, Time};
 
 use super::rto::RtoRules;
 use super::{
-    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters,
+    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, ReportedRtt, SackAtTimeout,
+    TcpParameters,
 };
 use crate::element::FlowGroup;
 
@@ -56,6 +57,10 @@ pub(super) struct Settings {
     /// The longest delay of an acknowledgement by the receiver.
     pub(super) max_ack_delay: Span,
     pub(super) signals_srtt: bool,
+    /// In whole ticks of so long; zero if it is exact.
+    pub(super) signal_tick: Span,
+    /// The application pauses: a write of nothing gives up what was not sent.
+    pub(super) pauses: bool,
     pub(super) rules: RtoRules,
 }
 
@@ -99,6 +104,11 @@ impl Settings {
             tail_loss_probe: parameters.probes_tail(),
             max_ack_delay: parameters.ack_delay().unwrap_or(Span::ZERO),
             signals_srtt: false,
+            signal_tick: match parameters.reported_rtt {
+                ReportedRtt::Exact => Span::ZERO,
+                ReportedRtt::Ticks => parameters.rto_tick,
+            },
+            pauses: false,
             rules: parameters.rto_rules(),
         }
     }
