@@ -233,6 +233,8 @@ def _everything() -> str:
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         else:
             link |= {page.kind: mechanism}
+            if page.kind == "detector":  # that looks at the queue
+                link |= {"queue": {"droptail": {"limit": "20 packets"}}}
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         head += [f"links.l{number} = {_toml(link)}", f"flows.f{number} = {_toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from forebay.study import Case, Design, Findings, Network, Run
+from forebay_studies.atm.alternatives import (
+    constant_increase,
+    exact_discard,
+    forward,
+    on_off,
+    policed,
+    queue_length,
+)
 from forebay_studies.atm.changes import TRUE_BPS, true_size
 from forebay_studies.atm.criteria import MIX, MOST, RATE_BASED
 from forebay_studies.atm.measure import FILE_BITS, capacity_cells, paced
+from forebay_studies.atm.measure_alternatives import of_alternatives
 from forebay_studies.atm.network import (
     BY_PRIORITY,
     CELL_BITS,
@@ -18,6 +27,9 @@ from forebay_studies.atm.network import (
     sources,
     thesis_point,
 )
+
+__all__ = ["constant_increase", "exact_discard", "forward", "on_off", "queue_length"]
+"""Designs of alternatives.py, beside those defined here."""
 
 # The thesis's cases as designs.
 
@@ -80,6 +92,28 @@ def of_one_link(run: Run, case: Case) -> dict[str, float]:
         "throughput_ratio": data["delivered_packets"] / (capacity_cells(run, mbps * 1e6)),
         "file_time_s": float(paced(run)["data"]["session_s"]) / bits * FILE_BITS,
         "realtime_rate_ratio": float(paced(run)["video"]["mean_scale"]),
+    }
+
+
+def of_alternatives_on_one_link(run: Run, case: Case) -> dict[str, float]:
+    """The same, with what voice gets, and when the first source hears of congestion."""
+    first = of_alternatives(run, case.point)["first_notification_s"]
+    voice = float(paced(run)["voice"]["mean_scale"])
+    return {**of_one_link(run, case), "voice_rate_ratio": voice, "first_notification_s": first}
+
+
+def mixed_and_policed(network: Network, case: Case) -> None:
+    """The mixture, policed and not controlled."""
+    mixed(network, case)
+    policed(network, case.point)
+
+
+def of_discards(run: Run, case: Case) -> dict[str, float]:
+    """The same, with the cells lost by their CLP."""
+    found = of_alternatives(run, case.point)
+    return {
+        **of_one_link(run, case),
+        **{key: found[key] for key in ("clp0_lost_count", "clp1_lost_count")},
     }
 
 

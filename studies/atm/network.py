@@ -45,7 +45,7 @@ def sources(point: Point, first: Sources | None = None) -> Sources:
 
 
 def thesis_point(network: Network, point: Point) -> None:
-    """Turn the mixture in Case 2 into a grid point; its change may be one of changes.py."""
+    """Turn the mixture in Case 2 into a grid point; its change may be one of other modules."""
     present(network, sources(point))
     if point.get("change") == "without-data":
         network.remove("flows.data")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forebay.study import Network, Point, Replications, Run
-from forebay_studies.atm import changes, measure
+from forebay_studies.atm import alternatives, changes, measure
 from forebay_studies.atm.criteria import (
     DATA,
     DISCARD_BASED,
@@ -23,6 +23,7 @@ from forebay_studies.atm.criteria import (
     UNCONTROLLED,
 )
 from forebay_studies.atm.figures import RECORDINGS, figures
+from forebay_studies.atm.measure_alternatives import of_alternatives
 from forebay_studies.atm.measure_changes import more_quantities
 from forebay_studies.atm.network import (
     fewest_8_15_6,
@@ -84,13 +85,14 @@ REPLICATIONS = Replications(
 def grid_point(network: Network, point: Point) -> None:
     """Turn the mixture in Case 2 into a grid point, with its change."""
     thesis_point(network, point)
+    alternatives.apply(network, point)
     changes.apply(network, point)
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
     """Loads, losses, late cells, file times, rates and notifications of one run, and what its
     change is about; in SI units."""
-    found = measure.quantities(run, point)
+    found = measure.quantities(run, point) | of_alternatives(run, point)
     if point.get("change") in changes.OFFENDING:
         # These would count cells of the offenders as lost by others.
         found = {name: value for name, value in found.items() if not name.startswith("realtime_")}

@@ -214,7 +214,8 @@ impl Assignment {
     /// done so far, by partition.
     fn rebalance(&mut self, work: Vec<u64>) {
         for ((load, seen), work) in self.load.iter_mut().zip(&mut self.seen).zip(work) {
-            *load = *load - *load / 16 + (work - std::mem::replace(seen, work));
+            // Events that turn out to be none are taken back, so work can fall.
+            *load = *load - *load / 16 + work.saturating_sub(std::mem::replace(seen, work));
         }
         let mut order: Vec<usize> = (0..self.load.len()).collect();
         order.sort_by_key(|number| std::cmp::Reverse(self.load[*number]));
@@ -393,6 +394,11 @@ mod tests {
         assignment.rebalance(vec![161, 32]);
         // 150 - 150 / 16 + 1 = 150 - 9 + 1.
         assert_eq!(assignment.load, [142, 30]);
+        // Events that were taken back are no work: a sixteenth is forgotten, and nothing is new.
+        let mut assignment = Assignment::new(2, 1);
+        assignment.rebalance(vec![160, 5]);
+        assignment.rebalance(vec![158, 5]);
+        assert_eq!((assignment.load[0], assignment.seen[0]), (150, 158));
     }
 
     /// A thread would begin a window before others have ended the last one, and miss what they
