@@ -1,4 +1,4 @@
-"""What runs tell of contracts, starts and ends of axes: quantities beside those of measure.py."""
+"""Contracts, starts and ends of axes: quantities of a run beside those of measure.py."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def more_quantities(run: Run, point: Point, found: Mapping[str, float]) -> Found
     more = _starts(run) | _axes(point, found)
     groups = {row["name"] for row in run.document["groups"]}
     change = str(point.get("change", ""))
-    if not change.startswith("two-buckets"):  # whose marks nobody counts
+    if not change.startswith("two-buckets"):  # their marks are not counted
         more |= _by_priority(run)
     if OFFENDERS in groups:
         more |= _offenders(run)

@@ -53,15 +53,17 @@ MANY: Mapping[tuple[int, int], Mapping[int, int]] = {
     (REALTIME, RATE_BASED): dict.fromkeys(OVERLOADED[REALTIME], 48),
     (REALTIME, DISCARD_BASED): dict.fromkeys(OVERLOADED[REALTIME], 48) | {120: 60},
     # Some runs lose cells and some do not.
-    (DATA, DISCARD_BASED): {15: 48},
+    (DATA, DISCARD_BASED): {15: 48, 29: 48},
+    # How many runs are within the axis, near whose end they are.
+    (DATA, UNCONTROLLED): {29: 48},
     (MIX, RATE_BASED): dict.fromkeys(OVERLOADED[MIX], 48),
 }
 """Where sixteen replications decide too little: at most how many, by scenario and case and by
 number of sources."""
 
 
-MANY_CHANGED = {"above-average": 48}
-"""The same of changes: few runs have late cells."""
+MANY_CHANGED = {"above-average": 48, "two-nominal-rates": 6}
+"""The same of changes: few runs of the one have late cells, all long ones of the other agree."""
 
 
 def cap(point: Point) -> int:
