@@ -102,6 +102,13 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
         "data_loss_ratio_in_axis_ratio": 0.7,
         "file_time_s_in_axis_ratio": 1.0,
         "realtime_loss_ratio_in_axis_ratio": 1.0,
+        "class1_told_ratio": 0.1,
+        "class2_told_ratio": 0.9,
+        "class3_told_ratio": 0.95,
+        "class4_told_ratio": 1.0,
+        "notifications_lost_count": 0.0,
+        "notification_gap_min_s": 0.05,
+        "cut_ratio": 0.05,
     }[quantity]
 
 
@@ -122,15 +129,29 @@ CHANGED: dict[tuple[str, str], Callable[[int], float]] = {
     ("half-depth", "clp_video_ratio"): lambda case: 0.004,
     ("double-depth", "clp_voice_ratio"): lambda case: 0.05,
     ("double-depth", "clp_video_ratio"): lambda case: 0.001,
+    ("policed-exact", "realtime_late_ratio"): lambda case: 0.2,
+    ("queue-length", "realtime_loss_ratio"): lambda case: 5e-6,
+    ("queue-length", "data_loss_ratio"): lambda case: 5e-6,
+    ("queue-length", "realtime_late_ratio"): lambda case: 0.01,
+    ("forward", "notification_delay_s"): lambda case: 0.28,
+    ("forward", "realtime_late_ratio"): lambda case: 0.01,
+    ("forward", "data_near_zero_ratio"): lambda case: 0.0,
+    ("far-forward", "data_near_zero_ratio"): lambda case: 0.5,
+    ("busy-way-back", "notifications_lost_count"): lambda case: 900.0,
+    ("on-off", "utilization_ratio"): lambda case: 0.5,
+    ("constant-increase", "voice_rate_ratio"): lambda case: 0.9,
 }
 """What is different with one queue, with queues at the buckets, with half queues, without data, and
-with the changes of changes.py."""
+with the changes of changes.py and alternatives.py."""
 
 
 Fact = tuple[str, int | None, int | None, float]
 """A quantity, the scenario and the case in which it is different (None: in all), and its value."""
 
 OTHERWISE: dict[str, Fact] = {
+    "backward_better": ("data_near_zero_ratio", 3, None, 0.5),
+    "backward_better_near": ("data_near_zero_ratio", 3, None, 0.5),
+    "backward_sooner": ("notification_delay_s", 1, None, 0.3),
     "bucket_queue_breaks_jitter": ("realtime_delay_s", 1, None, 0.28),
     "bursts_above_peak_add_jitter": ("kept_jitter_s", 1, None, 0.01),
     "case2_jitter_and_throughput": ("realtime_late_ratio", 1, 2, 0.01),
@@ -138,8 +159,12 @@ OTHERWISE: dict[str, Fact] = {
     "case2_satisfies_everywhere": ("data_near_zero_ratio", 3, 2, 0.2),
     "case2_superior_to_case3": ("data_loss_ratio", 3, 3, 0.0),
     "case3_more_realtime_but_fails": ("realtime_throughput_ratio", 3, 3, 0.5),
+    "class1_last": ("class1_told_ratio", 3, None, 0.6),
+    "classes_in_order": ("class4_told_ratio", 2, None, 0.5),
     "clp1_lost_first": ("realtime_clp1_loss_ratio", 1, 3, 1e-6),
+    "constant_favours_slow": ("voice_rate_ratio", 1, None, 0.7),
     "control_delay_near_zero": ("notification_delay_s", 2, 3, 0.275),
+    "cut_by_4": ("cut_ratio", 3, None, 0.03),
     "data_case1_file_time_slightly_above": ("file_time_s", 2, 1, 18.5),
     "data_case1_loss_grows": ("data_loss_ratio", 2, 1, 0.1),
     "data_case2_best_given_loss": ("data_loss_ratio", 2, 3, 0.0),
@@ -155,6 +180,7 @@ OTHERWISE: dict[str, Fact] = {
     "data_slowed_before_discard": ("rate_notifications_count", 2, 2, 0.0),
     "data_slowed_first": ("data_notified_per_source_count", 3, 2, 40.0),
     "deeper_buckets_mark_less": ("clp_video_ratio", 1, 2, 5e-4),
+    "discards_differ": ("realtime_late_ratio", 1, None, 0.3),
     "excess_by_nominal_rate": ("excess_balance_ratio", 2, None, 1.2),
     "f23_within_its_axis": ("data_loss_ratio_in_axis_ratio", 2, 1, 0.2),
     "f26_within_its_axis": ("data_loss_ratio_in_axis_ratio", 2, 2, 0.2),
@@ -191,12 +217,20 @@ OTHERWISE: dict[str, Fact] = {
     "mix_realtime_slowed_more_in_case2": ("video_rate_ratio", 3, 3, 0.6),
     "mix_slowed_before_discard": ("rate_notifications_count", 3, 3, 5.0),
     "mix_throughput_sometimes_higher": ("throughput_ratio", 3, 1, 0.2),
+    "next_notification_after_50_ms": ("notification_gap_min_s", 3, None, 0.03),
+    "notifications_overflow": ("notifications_lost_count", 3, None, 0.0),
     "notifications_spaced": ("notification_shortfall_s", 3, 2, 0.001),
+    "on_off_acceptable": ("realtime_late_ratio", 1, None, 0.05),
+    "on_off_below_capacity": ("load_ratio", 2, None, 1.1),
+    "on_off_underutilises": ("utilization_ratio", 3, None, 0.85),
     "others_fail_everywhere_overloaded": ("data_loss_ratio", 2, 3, 0.0),
     "peak_controller_beats_dropping": ("kept_jitter_s", 1, None, 0.002),
     "peak_controller_improves_every_jitter": ("kept_jitter_s", 1, None, 0.01),
     "peak_controller_reduces_jitter": ("kept_jitter_s", 1, None, 0.01),
     "priorities_help": ("realtime_late_ratio", 3, 1, 0.6),
+    "queue_length_in_time": ("data_loss_ratio", 3, None, 1e-4),
+    "queue_length_in_time_without_threshold": ("data_loss_ratio", 3, None, 1e-4),
+    "rates_before_queue_length": ("data_loss_ratio", 2, None, 1e-5),
     "realtime_case1_fails": ("realtime_loss_ratio", 1, 1, 0.0),
     "realtime_case1_late_grows": ("realtime_late_ratio", 1, 1, 0.7),
     "realtime_case1_loss_grows": ("realtime_loss_ratio", 1, 1, 0.13),
