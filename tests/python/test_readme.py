@@ -13,7 +13,7 @@ It claims little.
 
 <!-- score -->
 
-<!-- claims: t1/* -->
+<!-- claims: t1/rate2/*, t1/rate4/* -->
 
 <!-- claims: all-* -->
 
@@ -44,7 +44,7 @@ def test_a_page_is_filled_in(forebay: front.Forebay, told: Path) -> None:
     assert "\n5 results: " in text
     assert "[results.md](results.md)" in text
     assert "| Table 1, 2 Mbit/s, misprint | 9.99 Mbit/s | " in text
-    assert "| nothing <arrives> | fails |" in text
+    assert "| `all-is-lost` | nothing <arrives> | fails |" in text
     assert "more load" not in text
     assert "![What waits at 2 Mbit/s.](two-queue.svg)" in text
     assert "<!-- claims: not a marker in an example -->" in text

@@ -47,8 +47,11 @@ def compare(there: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[Fin
 
 
 def check_results(study: str, there: Mapping[str, str]) -> Iterator[Finding]:
-    """The README of a study whose results are not those in its `result.json`."""
-    readme = f"studies/{study}/README.md"
+    """The page of a study whose results are not those in its `result.json`: results.md, or the
+    README of a study without it."""
+    readme = f"studies/{study}/results.md"
+    if readme not in there:
+        readme = f"studies/{study}/README.md"
     document = json.loads(there[f"studies/{study}/result.json"])
     wanted = results_markdown(load_study(study), document)
     if wanted.strip() not in there.get(readme, ""):

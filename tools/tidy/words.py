@@ -71,7 +71,7 @@ WORDS = (
         "say in plain words what the thing is or does",
         # Published sentences, and what is made of them; the name of a random stream.
         but=re.compile(
-            r"studies/\w+/(?:paper\.toml|result\.json|README\.md)"
+            r"studies/\w+/(?:paper\.toml|result\.json|README\.md|results\.md)"
             r"|crates/mechanisms/src/traffic/stores\.rs"
         ),
     ),

@@ -4,7 +4,7 @@
 alone on its line:
 
     <!-- score -->                      counts by grade, command, version
-    <!-- claims: GLOB -->               a table of the claims whose ids match
+    <!-- claims: GLOB, GLOB -->         a table of the claims whose ids match one of them
     <!-- figure: NAME | CAPTION -->     a figure, drawn into NAME.svg beside the page
 
 A figure is one that `figures` of study.py makes, by its id, or the plot of a table of the paper, by
@@ -13,6 +13,7 @@ the id of the table. Without `about.md` the README has all tables, between marke
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -137,15 +138,18 @@ def _filled(
 
 def _matching(study: Study, line: _Marker) -> set[str]:
     """The ids of the claims that a marker shows. Raises `UserError` if there are none."""
-    numbers, statements = study.paper.select(line.about)
-    if not numbers and not statements:
-        paper = study.paper
-        ids = [claim.id for claim in paper.claims] + [each.id for each in paper.statements]
-        # Most globs are the beginning of an id, and a star.
-        ids += [name.rsplit("/", cut)[0] for name in ids for cut in range(1, name.count("/") + 1)]
-        hint = nearest(line.about.rstrip("*/"), ids)
-        raise UserError(f'{line.place}: no claim matches "{line.about}"{hint}')
-    return {claim.id for claim in numbers} | {statement.id for statement in statements}
+    paper = study.paper
+    ids = [claim.id for claim in paper.claims] + [each.id for each in paper.statements]
+    found: set[str] = set()
+    for glob in map(str.strip, line.about.split(",")):
+        matching = set(fnmatch.filter(ids, glob))
+        if not matching:
+            # Most globs are the beginning of an id, and a star.
+            known = ids + [n.rsplit("/", at)[0] for n in ids for at in range(1, n.count("/") + 1)]
+            hint = nearest(glob.rstrip("*/"), known)
+            raise UserError(f'{line.place}: no claim matches "{glob}"{hint}')
+        found |= matching
+    return found
 
 
 def _figures(outcome: Outcome) -> dict[str, Figure]:

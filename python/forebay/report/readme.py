@@ -101,14 +101,22 @@ def claims_table(study: Study, rows: Sequence[Mapping[str, Any]]) -> str:
         for row in numbers:
             claim = claims[row["id"]]
             published = f"{published_text(claim)} {row['unit']}".strip()
-            cells = [row["place"], published, measured_text(row, claim.decimals), row["grade"]]
+            cells = [row["place"], published, measured_text(row, claim.decimals), _graded(row)]
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         parts.append("\n".join(lines))
     if sentences:
-        lines = ["| statement | grade |", "|---|---|"]
-        lines += [f"| {_cell(row['published'])} | {row['grade']} |" for row in sentences]
+        lines = ["| claim | statement | grade |", "|---|---|---|"]
+        for row in sentences:
+            cells = [f"`{row['id']}`", row["published"], _graded(row)]
+            lines.append(f"| {' | '.join(map(_cell, cells))} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _graded(row: Mapping[str, Any]) -> str:
+    """`fails`, of a check `fails (repeat)`."""
+    kind = check_kind(row)
+    return f"{row['grade']} ({kind})" if kind else str(row["grade"])
 
 
 CHECKS_HEAD = (
