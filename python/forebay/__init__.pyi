@@ -299,6 +299,7 @@ class _Queue:
         salt: int = ...,
         otherwise: int = ...,
     ) -> Mechanism: ...
+    def push_out(self, *, limit: str, high: int = ...) -> Mechanism: ...
     def red(
         self,
         *,
@@ -324,6 +325,7 @@ class _Queue:
         min_threshold: str = ...,
         max_threshold: str = ...,
         max_probability: float = ...,
+        region_probabilities: Sequence[float] = ...,
         idle: Literal["cumulative", "physical"] = ...,
         gentle_ecn: bool = ...,
         weight: float = ...,
@@ -528,6 +530,8 @@ class _Conditioner:
         srtt_weight: float = ...,
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
+        green_retransmissions: bool = ...,
+        police_slow_start: bool = ...,
     ) -> Mechanism: ...
     def ar_meter(self, *, rate: str, size: str, threshold: str) -> Mechanism: ...
     def drtcm(
@@ -539,6 +543,15 @@ class _Conditioner:
         ebs: str,
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
+    def efci(
+        self,
+        *,
+        interval: str = ...,
+        weight: float = ...,
+        memory: Literal["filtered", "raw"] = ...,
+        threshold: float = ...,
+        share: float = ...,
     ) -> Mechanism: ...
     def excess_meter(
         self,
@@ -774,7 +787,7 @@ class _Traffic:
         request: str = ...,
         connection: Literal["fresh", "persistent"] = ...,
     ) -> Mechanism: ...
-    def bulk(self) -> Mechanism: ...
+    def bulk(self, *, on: str = ..., off: str = ...) -> Mechanism: ...
     def cbr(
         self,
         *,
@@ -898,6 +911,14 @@ class _Control:
         probe_rtt_interval: str = ...,
         probe_rtt_time: str = ...,
     ) -> Mechanism: ...
+    def binomial(
+        self,
+        *,
+        increase_power: float = ...,
+        decrease_power: float = ...,
+        increase: float = ...,
+        decrease: float = ...,
+    ) -> Mechanism: ...
     def cubic(
         self,
         *,
@@ -962,6 +983,13 @@ class _Detector:
         hold_off: str = ...,
         discards: bool = ...,
         order: Literal["discard_first", "rate_first"] = ...,
+    ) -> Mechanism: ...
+    def queue_length(
+        self,
+        *,
+        threshold: float = ...,
+        hold_off: str = ...,
+        discards: bool = ...,
     ) -> Mechanism: ...
 
 detector: _Detector
@@ -1104,6 +1132,7 @@ def tcp(
     rto_initial: str = ...,
     timestamps: bool = ...,
     rtt_gain: Literal["sample", "round_trip"] = ...,
+    reported_rtt: Literal["exact", "ticks"] = ...,
     ecn: bool = ...,
     ecn_echo: Literal["rfc3168", "rfc8257", "accecn"] = ...,
     accecn_option: bool = ...,
@@ -1148,6 +1177,7 @@ def paced(
     activity: Mechanism | None = ...,
     pace: Mechanism | None = ...,
     frames: Mapping[str, Any] | None = ...,
+    efcn: Mapping[str, Any] | None = ...,
 ) -> dict[str, Any]: ...
 
 def policing(

@@ -273,13 +273,9 @@ pub fn schema(registry: &Registry) -> String {
     let on_link: Vec<_> = on_links.into_iter().chain(ours).collect();
     let tcp = object(tcp, [("control", choice("control"))]);
     let surges = json!({ "type": "array", "items": object(surge, []) });
-    let of_paced = [
-        ("activity", choice("activity")),
-        ("pace", choice("pace")),
-        ("frames", object(frames, [])),
-        ("efcn", object(efcn, [])),
-    ];
-    let paced = object(paced, of_paced);
+    let laws = ["activity", "pace"].map(|law| (law, choice(law)));
+    let inner = [("frames", object(frames, [])), ("efcn", object(efcn, []))];
+    let paced = object(paced, laws.into_iter().chain(inner));
     let policing = object(policing, [("peak", object(peak, [])), ("bucket", object(bucket, []))]);
     let on_flow = [
         ("tcp", tcp),

@@ -23,7 +23,7 @@ parameters! {
     /// `droptail`, `partial_buffer_sharing` or `push_out` with a limit, or `priority` over such by
     /// precedence, whose classes are looked at each by itself.
     pub struct QueueLengthParameters {
-        /// A queue is congested from this part of its buffer on, the arriving packet included;
+        /// A queue is congested from this share of its buffer on, the arriving packet included;
         /// above 0 and up to 1. Its sources hear of that as of a high input rate (type 0).
         threshold: f64 = 0.9, "COMSAT thesis, section 5.1 (\"say, 90 % occupied\")";
         /// A source is notified again, of whatever, only after more than this time.
@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    /// Sources would be told of the other priority's queue, or too early or late: 90 % of 20 cells
+    /// Sources would hear of the other priority's queue, or too early or late: 90 % of 20 cells
     /// are 18, of 40 cells 36, and each source counts 50 ms from its own notification.
     #[test]
     fn the_source_of_a_cell_hears_that_its_own_queue_is_nearly_full() {

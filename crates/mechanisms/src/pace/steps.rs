@@ -27,9 +27,9 @@ parameters! {
         /// Round-trip time: rates rise once in it, and after a notification further ones are
         /// ignored for it. Twice the propagation delay of the route there if left out.
         rtt: Option<Span>, "COMSAT thesis, section 5.3";
-        /// Share by which the rate falls when the input rate of a port is high (type 0). 1 turns the
-        /// source off; with an `increase` and a `ceiling` of 1 and a `floor` of 0 it is on again
-        /// after a round trip (on/off policy).
+        /// Share by which the rate falls when the input rate of a port is high (type 0). 1 turns
+        /// the source off; with an `increase` and a `ceiling` of 1 and a `floor` of 0 it is on
+        /// again after a round trip (on/off policy).
         cut: f64 = 0.2, "COMSAT thesis, section 5.3";
         /// Share by which it falls when a packet was dropped (type 2), also within the time for
         /// which type 0 is ignored.

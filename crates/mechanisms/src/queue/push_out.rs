@@ -13,8 +13,8 @@ use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "push_out",
-    summary: "Tail drop, but where the buffer is full, an arrival of low precedence takes the place \
-              of the first packet of high precedence.",
+    summary: "Tail drop, but where the buffer is full, an arrival of low precedence takes the \
+              place of the first packet of high precedence.",
     source: "Kroener, Hebuterne, Boyer and Gravey, IEEE JSAC 9(3), 1991; COMSAT thesis on \
              rate-based congestion control with a satellite link, section 4 (second approach)",
     example: r#"
