@@ -21,8 +21,8 @@ from forebay_studies.redn.measure_gateways import (
 )
 from forebay_studies.redn.measure_marks import mark_quantities
 from forebay_studies.redn.measure_traces import trace_quantities
-from forebay_studies.redn.network import kept_connections
 from forebay_studies.redn.network import grid_point as lay
+from forebay_studies.redn.network import kept_connections
 from forebay_studies.redn.short import NETWORKS, short_network, short_quantities
 
 __all__ = [

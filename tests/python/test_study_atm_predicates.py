@@ -36,6 +36,51 @@ class Numbers:
         return Bounds.exactly(self._world(quantity, scenario, case, sources, change))
 
 
+CONSTANT = {
+    "realtime_loss_lower_ratio": 0.6,
+    "realtime_loss_higher_ratio": 0.2,
+    "voice_floor_ratio": 0.2,
+    "video_floor_ratio": 0.3,
+    "voice_rate_min_ratio": 0.5,
+    "video_rate_min_ratio": 0.5,
+    "video_share_ratio": 0.82,
+    "realtime_share_ratio": 0.65,
+    "notification_shortfall_s": 0.0,
+    "notification_delay_s": 0.005,
+    "user_dropped_count": 0.0,
+    "data_notified_per_source_count": 200.0,
+    "realtime_notified_per_source_count": 50.0,
+    "data_delay_s": 0.31,
+    "offenders_loss_ratio": 0.02,
+    "offenders_late_ratio": 0.01,
+    "kept_loss_ratio": 1e-4,
+    "kept_near_zero_ratio": 1.0,
+    "kept_late_ratio": 0.0,
+    "kept_jitter_s": 0.001,
+    "realtime_clp0_loss_ratio": 1e-5,
+    "realtime_clp1_loss_ratio": 1e-3,
+    "slow_excess_ratio": 0.6,
+    "fast_excess_ratio": 0.6,
+    "excess_balance_ratio": 1.0,
+    "load_rise_ratio": 0.05,
+    "startup_excess_count": -1.0,
+    "startup_dropped_count": 0.0,
+    "clp_voice_ratio": 0.1,
+    "clp_video_ratio": 0.002,
+    "data_loss_ratio_in_axis_ratio": 0.7,
+    "file_time_s_in_axis_ratio": 1.0,
+    "realtime_loss_ratio_in_axis_ratio": 1.0,
+    "class1_told_ratio": 0.1,
+    "class2_told_ratio": 0.9,
+    "class3_told_ratio": 0.95,
+    "class4_told_ratio": 1.0,
+    "notifications_lost_count": 0.0,
+    "notification_gap_min_s": 0.05,
+    "cut_ratio": 0.05,
+}
+"""Quantities that are the same at every grid point."""
+
+
 def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -> float:
     """A world as the thesis describes it."""
     along = (sources - START[scenario]) / STEP[scenario] / (SIZE[scenario] - 1)
@@ -58,6 +103,7 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
         "utilization_ratio": (0.99, 0.85, 0.95),
         "rate_notifications_count": (0.0, 900.0, 0.0),
         "data_dropped_per_file_count": (500.0, 0.0, 5.0),
+        "data_sent_ratio": (0.5, 0.3, 0.3),
     }
     if quantity == "load_ratio" and case == 3:
         return by_case["load_ratio"][1] + (0.1 if scenario == 1 else 0.12)
@@ -67,49 +113,7 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
         return CHANGED[change, quantity](case)
     if quantity in by_case:
         return by_case[quantity][case - 1]
-    return {
-        "realtime_loss_lower_ratio": 0.6,
-        "realtime_loss_higher_ratio": 0.2,
-        "voice_floor_ratio": 0.2,
-        "video_floor_ratio": 0.3,
-        "voice_rate_min_ratio": 0.5,
-        "video_rate_min_ratio": 0.5,
-        "video_share_ratio": 0.82,
-        "realtime_share_ratio": 0.65,
-        "notification_shortfall_s": 0.0,
-        "notification_delay_s": 0.005,
-        "user_dropped_count": 0.0,
-        "data_notified_per_source_count": 200.0,
-        "realtime_notified_per_source_count": 50.0,
-        "data_sent_ratio": 0.5 if case == 1 else 0.3,
-        "data_delay_s": 0.31,
-        "offenders_loss_ratio": 0.02,
-        "offenders_late_ratio": 0.01,
-        "kept_loss_ratio": 1e-4,
-        "kept_near_zero_ratio": 1.0,
-        "kept_late_ratio": 0.0,
-        "kept_jitter_s": 0.001,
-        "realtime_clp0_loss_ratio": 1e-5,
-        "realtime_clp1_loss_ratio": 1e-3,
-        "slow_excess_ratio": 0.6,
-        "fast_excess_ratio": 0.6,
-        "excess_balance_ratio": 1.0,
-        "load_rise_ratio": 0.05,
-        "startup_excess_count": -1.0,
-        "startup_dropped_count": 0.0,
-        "clp_voice_ratio": 0.1,
-        "clp_video_ratio": 0.002,
-        "data_loss_ratio_in_axis_ratio": 0.7,
-        "file_time_s_in_axis_ratio": 1.0,
-        "realtime_loss_ratio_in_axis_ratio": 1.0,
-        "class1_told_ratio": 0.1,
-        "class2_told_ratio": 0.9,
-        "class3_told_ratio": 0.95,
-        "class4_told_ratio": 1.0,
-        "notifications_lost_count": 0.0,
-        "notification_gap_min_s": 0.05,
-        "cut_ratio": 0.05,
-    }[quantity]
+    return CONSTANT[quantity]
 
 
 CHANGED: dict[tuple[str, str], Callable[[int], float]] = {

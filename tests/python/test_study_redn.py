@@ -82,7 +82,7 @@ def test_flows_are_checks_beneath_their_sentences(study: Study) -> None:
 def test_a_flow_attains_what_its_best_seconds_reach() -> None:
     """A flow would attain in O what it still gets of U, or miss a line that it reaches for five
     seconds. With 1 Mbit/s due in O, 5 s of 0.9 after its beginning are best: a tenth is lacking.
-    In U, from which it goes on, 5 s of 4 of 5 Mbit/s are best; in B, where it starts, 5 s of 1."""
+    In U, from which it continues, 5 s of 4 of 5 Mbit/s are best; in B, its start, 5 s of 1."""
     from forebay_studies.redn.measure_traces import Trace, _own, reached, unreached
     from forebay_studies.redn.network import flows, phases
 

@@ -137,10 +137,10 @@ def backward_better_near(run: Quantities) -> Truth:
 
 def notifications_overflow(run: Quantities) -> Truth:
     """Notifications are lost where others send more than the way back carries, at their priority,
-    and none is where nobody does."""
+    and none is where no others do."""
     quantity = "notifications_lost_count"
-    others, nobody = (at(run, _most(MIX, change), quantity) for change in ("busy-way-back", ""))
-    return (others > 0.0) & (nobody <= 0.0)
+    busy, quiet = (at(run, _most(MIX, change), quantity) for change in ("busy-way-back", ""))
+    return (busy > 0.0) & (quiet <= 0.0)
 
 
 def next_notification_after_50_ms(run: Quantities) -> Truth:
