@@ -69,10 +69,11 @@ def results_markdown(study: Study, document: Mapping[str, Any]) -> str:
 
 
 def score(document: Mapping[str, Any]) -> str:
-    """Command, version and counts by grade."""
+    """Command, version, build and counts by grade."""
     seeds = ", ".join(map(str, document["seeds"]))
+    build = f", build `{document['build']}`" if "build" in document else ""
     lines = [
-        f"`{document['command']}`, Forebay {document['version']}, scenario "
+        f"`{document['command']}`, Forebay {document['version']}{build}, scenario "
         f"`{document['scenario_hash']}`, seed {seeds}.",
         "",
         tally_text(document),
