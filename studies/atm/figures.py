@@ -63,7 +63,7 @@ REALTIME_LOSS = Kind("realtime_loss_ratio", "Cell loss ratio, voice and video", 
 REALTIME_LATE = Kind("realtime_late_ratio", "Cells later than 20 ms, voice and video", *LATE)
 DATA_LOSS = Kind("data_loss_ratio", "Cell loss ratio, data", *LOST)
 FILE_TIME = Kind("file_time_s", "Average file transfer time", "file transfer time (s)")
-THROUGHPUT = Kind("throughput_ratio", "Throughput of data", "throughput (% of the link)", 100.0)
+THROUGHPUT = Kind("throughput_ratio", "Throughput of data", "% of the link", 100.0)
 
 
 @dataclass(frozen=True, slots=True)
