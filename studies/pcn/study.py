@@ -60,9 +60,10 @@ COSTS_S = {
 """What a run of the largest point of each family costs, weighed by what its claims need."""
 
 
-DECIDING = 40
-"""How many runs decide whether a published number may be one of theirs where they are not normal
-(`forebay.study.prediction`), as times on a grid are not."""
+DECIDING = 96
+"""How many runs decide most comparisons of two settings, and, as 40 do, whether a published number
+may be one of theirs where they are not normal (`forebay.study.prediction`), as times on a grid are
+not."""
 
 
 def _cap(point: Point) -> int:
@@ -72,7 +73,7 @@ def _cap(point: Point) -> int:
     size = {"S": 0.05, "M": 0.25, "L": 1.0, "small": 0.05, "medium": 0.3, "large": 1.0}
     key = point.get("size") or point.get("flows") or point.get("video")
     share = size[str(key)] if key else max(float(point["sr_mbps"]) / 40, 0.05)
-    least = {"voice": 32, "steps": 8, "video": 8}.get(family, DECIDING)
+    least = {"voice": 64, "steps": 8, "video": 16}.get(family, DECIDING)
     return int(min(max(6 / (COSTS_S[family] * share), least), 120))
 
 
