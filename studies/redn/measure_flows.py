@@ -41,6 +41,11 @@ class Half(NamedTuple):
     received: Array
 
 
+def run_flows(run: Run, point: Point) -> list[Flow]:
+    """All connections of a grid point, under the names that they have in a run of it."""
+    return sent_flows({row["name"] for row in run.document["groups"]}, point)
+
+
 class _Connections:
     """Rows of the results and series of every flow, by its name."""
 
@@ -48,7 +53,7 @@ class _Connections:
         self.rows: dict[str, Mapping[str, Any]] = {
             row["name"]: row for row in run.document["groups"]
         }
-        self.flows = sent_flows(self.rows.keys(), point)
+        self.flows = run_flows(run, point)
         self.received = {
             flow.name: by_second(column(run, f"series/flows.{flow.name}", "throughput_bps"))
             for flow in self.flows

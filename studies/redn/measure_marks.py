@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from forebay.study import Point, Run
 from forebay_studies.redn.criteria import SLOW
-from forebay_studies.redn.network import Flow, Phase, flows, paths, phases
+from forebay_studies.redn.measure_flows import run_flows
+from forebay_studies.redn.network import Flow, Phase, paths, phases
 from forebay_studies.redn.series import PER_SECOND, Array, column
 
 Flags = NDArray[np.bool_]
@@ -92,7 +93,7 @@ def _sawtooth(run: Run, point: Point) -> dict[str, float]:
     after = np.asarray(table["ssthresh_bytes"], dtype=np.float64)
     tops: list[Array] = []
     troughs: list[Array] = []
-    for flow, phase in _active(point):
+    for flow, phase in _active(run, point):
         half = slice(phase.half.start * PER_SECOND, phase.half.stop * PER_SECOND)
         windows = column(run, f"series/flows.{flow.name}", "mean_cwnd_bytes")[half]
         mean = float(np.nanmean(windows))
@@ -109,10 +110,10 @@ def _sawtooth(run: Run, point: Point) -> dict[str, float]:
     }
 
 
-def _active(point: Point) -> list[tuple[Flow, Phase]]:
+def _active(run: Run, point: Point) -> list[tuple[Flow, Phase]]:
     return [
         (flow, phase)
-        for flow in flows(point)
+        for flow in run_flows(run, point)
         for phase in phases(point)
         if phase.name in flow.phases
     ]
@@ -135,7 +136,9 @@ def _first_gateway(run: Run, point: Point) -> dict[str, float]:
     reductions = run.tables["reductions"]
     time = np.asarray(reductions["time_s"], dtype=np.float64)
     names = {
-        flow.name for flow in flows(point) if flow.path.route == "two_" and flow.path.rate == 10
+        flow.name
+        for flow in run_flows(run, point)
+        if flow.path.route == "two_" and flow.path.rate == 10
     }
     mine = np.isin(np.asarray(reductions["flow"]), sorted(names))
     late = (np.asarray(reductions["signal"]) == "timeout") & mine & _beginning(first, time)

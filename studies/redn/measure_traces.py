@@ -10,8 +10,8 @@ import numpy as np
 
 from forebay.study import Point, Run
 from forebay_studies.redn.criteria import ASSURED, BEST_S, MBPS
-from forebay_studies.redn.measure_flows import SHOWN
-from forebay_studies.redn.network import Flow, Phase, TransitPath, flows, gateways, phases
+from forebay_studies.redn.measure_flows import SHOWN, run_flows
+from forebay_studies.redn.network import Flow, Phase, TransitPath, gateways, phases
 from forebay_studies.redn.series import PACKET_BITS, PER_SECOND, Array, by_second, column
 
 ACCESS_BPS = 100e6
@@ -37,12 +37,12 @@ def trace_quantities(run: Run, point: Point) -> dict[str, float]:
     """Everything about traces that claims and predicates of a grid point may need."""
     received = {
         flow: by_second(column(run, f"series/flows.{flow.name}", "throughput_bps"))
-        for flow in flows(point)
+        for flow in run_flows(run, point)
     }
     traces = [
         Trace(phase, flow.path, received[flow][_own(phase, flow)])
         for phase in phases(point)
-        for flow in flows(point)
+        for flow in received
         if phase.name in flow.phases
     ]
     found = reached(traces) | unreached(traces)
@@ -93,7 +93,7 @@ def _waits(run: Run, point: Point) -> dict[str, float]:
     """The least and the greatest mean queuing delay of any flow at the gateway, by phase: what
     packets take, less propagation, transmission and waiting at the access link."""
     found: dict[str, list[float]] = defaultdict(list)
-    for flow in flows(point):
+    for flow in run_flows(run, point):
         wait, packets = _waiting(run, point, flow)
         for phase in phases(point):
             if phase.name in flow.phases:
