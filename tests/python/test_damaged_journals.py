@@ -139,11 +139,12 @@ def test_no_damage_to_a_journal_loses_a_run(
 
 
 def test_a_sweep_whose_index_is_damaged_says_so_and_has_all_runs(
-    forebay: front.Forebay, scenario: Path
+    forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--resume` would end with exit status 0 and a mean over four of five replications."""
     (scenario.parent / "sweep.toml").write_text(SWEEP)
-    words = ("sweep", scenario.parent / "sweep.toml", "--out", "out", "--json")
+    monkeypatch.chdir(scenario.parent)
+    words = ("sweep", "sweep.toml", "--out", "out", "--json")
     assert (first := forebay(*words)).document()["runs"] == RUNS
     path = Path("out") / JOURNAL
     size, pages = index_pages(path)
