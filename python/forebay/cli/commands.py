@@ -548,7 +548,7 @@ def lab(
 
 @_command(argument("DIR", "folder", "The folder.", read=_path))
 def report(folder: Path) -> None:
-    """Build the HTML report of a folder of results again."""
+    """Build the pages of a folder of results again: report.html, and a study's README.md."""
     need("report", "matplotlib", "pyarrow")
     from forebay.report.build import build_report
 
