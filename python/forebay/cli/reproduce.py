@@ -8,7 +8,6 @@ from typing import Any
 from forebay.cli.show_study import print_documents
 from forebay.errors import output_folder
 from forebay.report.about import check_about, write_study_pages
-from forebay.report.study_page import write_study_report
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.progress import say
 from forebay.study.driver import Driver, Request
@@ -65,6 +64,5 @@ def _publish(driver: Driver, out: Path) -> dict[str, Any]:
     """Write all files of a finished (or interrupted) study; its document."""
     document = write_results(driver, out)
     if document["claims"]:
-        write_study_report(driver.outcome, document, driver.notes, out)
-        write_study_pages(driver.outcome, document, out)
+        write_study_pages(driver.outcome, document, driver.notes, out)
     return document

@@ -1,4 +1,4 @@
-"""A study's pages in Markdown: README.md, made of about.md, and results.md with the long tables.
+"""A study's pages: report.html, README.md, made of about.md, and results.md with the long tables.
 
 `about.md`, beside a study's files, is written by hand. These lines in it are filled in; each stands
 alone on its line:
@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.drawing import Figure, slug, to_file
 from forebay.errors import UserError, nearest, read_text
-from forebay.report.paper_tables import paper_tables
-from forebay.report.plot import draw_table
 from forebay.report.readme import claims_table, long_tables, readme, score
+from forebay.report.study_page import StudyFigures, draw_figures, write_study_report
 from forebay.run.store import write_text
 
 if TYPE_CHECKING:
+    from forebay.study.assumptions import Notes
     from forebay.study.definition import Study
     from forebay.study.results import Outcome
 
@@ -60,18 +60,21 @@ def check_about(study: Study) -> None:
             _matching(study, line)
 
 
-def write_study_pages(outcome: Outcome, document: Mapping[str, Any], folder: Path) -> None:
-    """Write README.md, results.md and the figures that about.md names.
+def write_study_pages(
+    outcome: Outcome, document: Mapping[str, Any], notes: Notes, folder: Path
+) -> Path:
+    """Write report.html, whose path it answers, README.md, results.md and the figures that about.md
+    names.
 
     Raises `UserError` for a figure that a full run does not make.
     """
     study = outcome.study
+    figures = draw_figures(outcome)
+    page = write_study_report(outcome, document, notes, figures, folder)
     drawn: dict[str, str] = {}
     if (study.folder / ABOUT).is_file():
-        lines = list(_lines(study))
-        draws = any(isinstance(line, _Marker) and line.word == "figure" for line in lines)
-        figures = _figures(outcome) if draws else {}
-        filled = [_filled(outcome, document, line, figures, drawn) for line in lines]
+        known = _by_name(figures)
+        filled = [_filled(outcome, document, line, known, drawn) for line in _lines(study)]
         text = "\n".join([GENERATED, *filled]) + "\n"
     else:
         text = readme(outcome, document)
@@ -79,6 +82,7 @@ def write_study_pages(outcome: Outcome, document: Mapping[str, Any], folder: Pat
         write_text(folder / f"{name}.svg", svg)
     write_text(folder / "README.md", text)
     write_text(folder / RESULTS, long_tables(outcome, document))
+    return page
 
 
 def _lines(study: Study) -> Iterator[str | _Marker]:
@@ -152,13 +156,7 @@ def _matching(study: Study, line: _Marker) -> set[str]:
     return found
 
 
-def _figures(outcome: Outcome) -> dict[str, Figure]:
-    """All figures of a study by id: those of its figures.py, and the plots of its tables."""
-    study = outcome.study
-    own: Sequence[Figure] = study.figures(outcome) if study.figures else ()
-    found = {figure.id: figure for figure in own}
-    text = (study.folder / "paper.toml").read_text(encoding="utf-8")
-    for table in paper_tables(study.paper, text):
-        if slug(table.id) not in found and (drawn := draw_table(outcome, table)) is not None:
-            found[slug(table.id)] = drawn
-    return found
+def _by_name(figures: StudyFigures) -> dict[str, Figure]:
+    """The figures that about.md can name: a table's unless one of the study's own has its name."""
+    tables = {slug(name): figure for name, figure in figures.tables.items()}
+    return tables | {figure.id: figure for figure in figures.own}

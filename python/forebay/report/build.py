@@ -10,7 +10,6 @@ from forebay.errors import UserError, nearest, output_folder
 from forebay.report.about import write_study_pages
 from forebay.report.page import refuse_foreign_report
 from forebay.report.run_pages import run_report
-from forebay.report.study_page import write_study_report
 from forebay.report.sweep_pages import sweep_report
 from forebay.run.documents import read_document
 from forebay.study.assumptions import load_notes
@@ -62,9 +61,7 @@ def _study_report(folder: Path) -> Path:
         raise UserError(f'{path}: study: no study "{study_id}"{nearest(study_id, study_folders())}')
     study = load_study(study_id)
     outcome, document = load_outcome(study, folder)
-    page = write_study_report(outcome, document, load_notes(study), folder)
-    write_study_pages(outcome, document, folder)
-    return page
+    return write_study_pages(outcome, document, load_notes(study), folder)
 
 
 PAGES: dict[str, Callable[[Path], Path]] = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forebay.drawing import slug
+from forebay.drawing import Figure, slug
 from forebay.report.comparisons import comparison_parts
 from forebay.report.page import REPORT, render
 from forebay.report.paper_tables import PaperTable, paper_tables
@@ -30,17 +31,40 @@ if TYPE_CHECKING:
     from forebay.study.claims import NumericClaim
     from forebay.study.results import Outcome
 
-__all__ = ["table_links", "write_study_report"]
+__all__ = ["StudyFigures", "draw_figures", "table_links", "write_study_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFigures:
+    """What is drawn of a study: by its figures.py, and of the paper's tables, by their ids."""
+
+    own: Sequence[Figure]
+    tables: Mapping[str, Figure]
+
+
+def draw_figures(outcome: Outcome) -> StudyFigures:
+    """Draw all figures of a study of which something was measured."""
+    study = outcome.study
+    text = (study.folder / "paper.toml").read_text(encoding="utf-8")
+    drawn = {table.id: draw_table(outcome, table) for table in paper_tables(study.paper, text)}
+    return StudyFigures(
+        list(study.figures(outcome)) if study.figures else [],
+        {name: figure for name, figure in drawn.items() if figure is not None},
+    )
 
 
 def write_study_report(
-    outcome: Outcome, document: Mapping[str, Any], notes: Notes, folder: Path
+    outcome: Outcome,
+    document: Mapping[str, Any],
+    notes: Notes,
+    figures: StudyFigures,
+    folder: Path,
 ) -> Path:
     """Write a study's page; its path."""
     study = outcome.study
     rows = {row["id"]: row for row in document["claims"]}
     counts = [row["replications"] for row in document["claims"]]
-    tables = _tables(outcome, document, rows)
+    tables = _tables(outcome, document, rows, figures)
     variants = sensitivity_parts(study, document)
     page = render(
         "study.html.j2",
@@ -57,7 +81,7 @@ def write_study_report(
         tables=tables,
         table_links=table_links(tables),
         statements=[row for row in document["claims"] if row["measured"] is None],
-        figures=list(study.figures(outcome)) if study.figures else [],
+        figures=figures.own,
         variants=variants,
         shown_variants=[variant["id"] for variant in variants],
         deviations=notes.deviations,
@@ -76,7 +100,10 @@ def write_study_report(
 
 
 def _tables(
-    outcome: Outcome, document: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]
+    outcome: Outcome,
+    document: Mapping[str, Any],
+    rows: Mapping[str, Mapping[str, Any]],
+    figures: StudyFigures,
 ) -> list[dict[str, Any]]:
     study = outcome.study
     text = (study.folder / "paper.toml").read_text(encoding="utf-8")
@@ -103,7 +130,7 @@ def _tables(
                 "notes": _table_notes(table),
                 "replications": _between(counts, "replications"),
                 "expected": expectation_text([cell["row"] for cell in shown]),
-                "figure": draw_table(outcome, table),
+                "figure": figures.tables.get(table.id),
                 "command": alone if command == f"forebay reproduce {study.id}" else command,
             }
         )
