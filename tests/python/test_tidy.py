@@ -489,6 +489,11 @@ def test_a_readme_shows_the_recorded_results() -> None:
     path = next(path for path in made if path in there)
     there[path] = there[path].replace("| exact |", "| close |", 1)
     assert [finding.path for finding in generated.check_results("af", there)] == [path]
+    # A claim that was renamed since would end the check with a traceback.
+    path = "studies/af/result.json"
+    there[path] = there[path].replace('"id": "t3.1/udp0/two/tcp"', '"id": "t3.1/old"', 1)
+    (finding,) = generated.check_results("af", there)
+    assert (finding.path, "'t3.1/old'" in finding.what) == (path, True)
 
 
 def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:

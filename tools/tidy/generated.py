@@ -52,8 +52,16 @@ def check_results(study: str, there: Mapping[str, str]) -> Iterator[Finding]:
     readme = f"studies/{study}/results.md"
     if readme not in there:
         readme = f"studies/{study}/README.md"
-    document = json.loads(there[f"studies/{study}/result.json"])
-    wanted = results_markdown(load_study(study), document)
+    record = f"studies/{study}/result.json"
+    document = json.loads(there[record])
+    loaded = load_study(study)
+    known = {claim.id for claim in loaded.paper.claims}
+    known |= {statement.id for statement in loaded.paper.statements}
+    if gone := [row["id"] for row in document["claims"] if row["id"] not in known]:
+        what = f"paper.toml has no claim {gone[0]!r}, and {len(gone) - 1} others of the record"
+        yield Finding(record, 1, what, f"{WHY} `make record`")
+        return
+    wanted = results_markdown(loaded, document)
     if wanted.strip() not in there.get(readme, ""):
         what = "its table of results is not that of result.json"
         yield Finding(readme, 1, what, f"{WHY} `make record`")
