@@ -124,24 +124,24 @@ check-long: ## everything that must hold in any run, in 100,000 random networks 
 	  --test invariants random
 
 soak: setup ## whether memory grows while runs follow runs: a day (ARGS="--hours 0.2")
-	$(BIN)/python bench/soak/soak.py $(ARGS)
+	$(BIN)/python validation/soak/soak.py $(ARGS)
 
 growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--scale 0.1")
 	$(BIN)/python bench/growth/grow.py $(ARGS)
 
 coverage: setup ## measure how often intervals hold the truth: six minutes (ARGS="--runs 3000")
-	$(BIN)/python bench/coverage/cover.py $(ARGS)
+	$(BIN)/python validation/interval-coverage/cover.py $(ARGS)
 
 oracles: setup ## 200 queues and meters against theory and references: minutes (ARGS=--quick)
-	$(BIN)/python bench/oracles/oracles.py $(ARGS)
+	$(BIN)/python validation/oracles/oracles.py $(ARGS)
 
 linux: setup ## queues and TCPs beside a real kernel: half an hour (ARGS="--only red")
-	bench/linux/kernel.sh
-	$(BIN)/python bench/linux/cells.py $(ARGS)
-	$(BIN)/python bench/linux/page.py
+	validation/linux/kernel.sh
+	$(BIN)/python validation/linux/cells.py $(ARGS)
+	$(BIN)/python validation/linux/page.py
 
 streams: setup ## long tests of random streams: ten minutes (ARGS="--words 1000000")
-	$(BIN)/python bench/streams/streams.py $(ARGS)
+	$(BIN)/python validation/streams/streams.py $(ARGS)
 
 docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.scenario.reference docs/reference
@@ -150,19 +150,19 @@ docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
 
 fuzz: ## search over the fuzz targets, 10^7 executions each (FUZZ=-max_total_time=60)
-	fuzz/run.sh $(or $(FUZZ),-runs=10000000)
+	validation/fuzz/run.sh $(or $(FUZZ),-runs=10000000)
 
 platforms: ## the digests on aarch64, s390x and i686, under QEMU
-	bench/platforms/run.sh
+	validation/platforms/run.sh
 
 mutants: ## which single changes of a crate its tests notice (ARGS="forebay-kernel --shard 0/5")
-	bench/mutants/run.sh $(or $(ARGS),forebay-units)
+	validation/mutants/run.sh $(or $(ARGS),forebay-units)
 
 lines: setup ## which lines the tests run: ten minutes (ARGS=rust, ARGS=python)
-	bench/lines/run.sh $(ARGS)
+	validation/lines/run.sh $(ARGS)
 
 mutants-python: setup ## which single changes of statistics and grades the tests notice
-	bench/mutants/python.sh
+	validation/mutants/python.sh
 
 clean: ## remove what the build made
 	rm -rf $(VENV) target out python/forebay/*.so

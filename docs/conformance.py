@@ -1,7 +1,7 @@
 """The pages on TCP's conformance and on the language of its scripts: `docs/pages.py` writes them.
 
 What a script claims stands in its first comment, whether it passes is asked of the engine. What is
-claimed by no script, and why a script does not pass, stands in `tests/tcp/conformance.toml`.
+claimed by no script, and why a script does not pass, stands in `validation/tcp-scripts/conformance.toml`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forebay.run.scripts import run_script, script_language
 
 __all__ = ["conformance", "language"]
 
-SCRIPTS = Path(__file__).parents[1] / "tests/tcp"
+SCRIPTS = Path(__file__).parents[1] / "validation/tcp-scripts"
 
 
 @dataclass(frozen=True, order=True)
@@ -39,7 +39,7 @@ def conformance(generated: str) -> str:
     numbers = sorted({row.rfc for row in rows})
     if numbers != sorted(titles):
         odd = sorted(set(numbers) ^ set(titles))
-        raise SystemExit(f"tests/tcp/conformance.toml: titles: named or claimed, not both: {odd}")
+        raise SystemExit(f"validation/tcp-scripts/conformance.toml: titles: named or claimed, not both: {odd}")
     lines = ["# TCP conformance", "", generated, "", *_HEAD.splitlines(), ""]
     lines += ["| RFC | title | passed | deviates | not claimed |", "|---|---|---|---|---|"]
     for number in numbers:
@@ -82,11 +82,11 @@ def _claimed(table: Mapping[str, Any]) -> Iterator[Row]:
         if document["passed"] != (why is None):
             raise SystemExit(f"{path}: passes or deviates otherwise than conformance.toml says")
         status = "passed" if why is None else f"deviates: {why}"
-        link = f"[{path.stem}](../../tests/tcp/{path.parent.name}/{path.name})"
+        link = f"[{path.stem}](../../validation/tcp-scripts/{path.parent.name}/{path.name})"
         for claim in document["claims"]:
             yield _row(claim["rfc"], claim["section"], claim["text"], link, status)
     if reasons:
-        raise SystemExit(f"tests/tcp/conformance.toml: deviation: no scripts {sorted(reasons)}")
+        raise SystemExit(f"validation/tcp-scripts/conformance.toml: deviation: no scripts {sorted(reasons)}")
 
 
 def _unclaimed(table: Mapping[str, Any]) -> Iterator[Row]:

@@ -14,7 +14,7 @@ _HEAD = """\
 What arrives at a queue, and which packets must depart, be dropped or be marked at which time; what
 is reported to a congestion control, or sent and delivered, and which window and rate follow: as the
 standards have it, test data for any implementation, in the public domain. The
-[fields](../../vectors/README.md) are explained beside the files. Every case is computed by hand
+[fields](../../validation/vectors/README.md) are explained beside the files. Every case is computed by hand
 or by a model in exact arithmetic, and held against the mechanisms here by `cargo test -p
 forebay-mechanisms --test vectors`.
 """
@@ -23,7 +23,7 @@ forebay-mechanisms --test vectors`.
 def vectors(generated: str) -> str:
     """By mechanism: every case with what it shows; `generated` says what wrote the page."""
     lines = ["# Vectors", "", generated, "", *_HEAD.splitlines()]
-    paths = sorted((ROOT / "vectors").glob("*/*.toml"))
+    paths = sorted((ROOT / "validation/vectors").glob("*/*.toml"))
     for mechanism, group in groupby(paths, key=lambda path: path.parent.name):
         cases = [(path, tomllib.loads(path.read_text(encoding="utf-8"))) for path in group]
         category = "control" if "acks" in cases[0][1] else "queue"
@@ -31,6 +31,6 @@ def vectors(generated: str) -> str:
         lines += ["", f"## {mechanism}", "", f"[Parameters]({page}).", ""]
         lines += ["| case | what it shows |", "|---|---|"]
         for path, case in cases:
-            link = f"../../vectors/{mechanism}/{path.name}"
+            link = f"../../validation/vectors/{mechanism}/{path.name}"
             lines.append(f"| [{path.stem}]({link}) | {case['title']} |")
     return "\n".join(lines) + "\n"

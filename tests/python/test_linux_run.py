@@ -38,7 +38,7 @@ tcp = {{ control = {{ reno = {{}} }} }}
 TOOLS = all(map(shutil.which, ("ip", "tc", "ethtool", "iperf3")))
 needs_kernel = pytest.mark.skipif(
     not (TOOLS and os.access(image(), os.X_OK)),
-    reason="bench/linux/install.sh and bench/linux/kernel.sh have not been run here",
+    reason="validation/linux/install.sh and validation/linux/kernel.sh have not been run here",
 )
 
 
@@ -175,10 +175,10 @@ def test_refusals(
         assert told in capsys.readouterr().err
     if TOOLS:
         assert main(["linux", str(scenario), "--run"]) == 2
-        assert "bench/linux/kernel.sh builds it" in capsys.readouterr().err
+        assert "validation/linux/kernel.sh builds it" in capsys.readouterr().err
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     assert main(["linux", str(scenario), "--run"]) == 2
-    assert "--run: no ip on this machine; bench/linux/install.sh" in capsys.readouterr().err
+    assert "--run: no ip on this machine; validation/linux/install.sh" in capsys.readouterr().err
 
 
 @needs_kernel
@@ -226,7 +226,7 @@ def test_interrupted(scenario: Path, tmp_path: Path) -> None:
 def test_namespaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A script that fails, or is interrupted, would leave namespaces behind."""
     if not TOOLS or os.geteuid() != 0:
-        pytest.skip("needs root and the packages of bench/linux/install.sh")
+        pytest.skip("needs root and the packages of validation/linux/install.sh")
     if subprocess.run(["ip", "netns", "add", "fb-probe"], check=False).returncode != 0:
         pytest.skip("no network namespaces here")
     subprocess.run(["ip", "netns", "del", "fb-probe"], check=True)
@@ -364,7 +364,7 @@ def test_filters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A packet would have another codepoint behind a marker, no ECN, or a wrong checksum."""
     config = image().with_suffix(".config").read_text(encoding="utf-8")
     if not {"CONFIG_NET_CLS_FLOW=y", "CONFIG_NET_ACT_PEDIT=y"} <= set(config.splitlines()):
-        pytest.skip("bench/linux/kernel.sh has a newer configuration than the kernel here")
+        pytest.skip("validation/linux/kernel.sh has a newer configuration than the kernel here")
     given = ["--set", f"links.line.queue={BY_HASH}", "--set", f"links.line.conditioners={REMARK}"]
     assert main(["linux", str(scenario), "--link", "line", "--dev", "d0", *given]) == 0
     script = ["set -eu", "ip link add d0 type veth peer name d1", capsys.readouterr().out]

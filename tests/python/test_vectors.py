@@ -1,4 +1,4 @@
-"""The numeric vectors in `vectors/`, and the models that computed what they expect."""
+"""The numeric vectors in `validation/vectors/`, and the models that computed what they expect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "vectors"
+FOLDER = Path(__file__).resolve().parents[2] / "validation/vectors"
 sys.path.insert(0, str(FOLDER / "derive"))
 
 import derive  # noqa: E402

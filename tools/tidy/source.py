@@ -73,7 +73,7 @@ class Source:
         return rust.tokens(self.rust, self.path)
 
 
-CORPORA = "crates/fuzz/corpus/"
+CORPORA = "validation/fuzz/corpus/"
 """Inputs of fuzz targets: bytes, some of which happen to be text."""
 
 

@@ -54,13 +54,14 @@ fn mutated_inputs_pass() {
 /// repository for the targets that read such.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
     let crates = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![crates.join("corpus").join(name)];
+    let mut folders = vec![crates.join("../../validation/fuzz/corpus").join(name)];
     if name == "scenario_text" {
         folders.extend(["../../examples", "../scenario/tests/data"].map(|more| crates.join(more)));
     }
     if name == "tcp_script" {
         folders.extend(
-            ["rfc3042", "rfc6675", "rfc2018"].map(|rfc| crates.join("../../tests/tcp").join(rfc)),
+            ["rfc3042", "rfc6675", "rfc2018"]
+                .map(|rfc| crates.join("../../validation/tcp-scripts").join(rfc)),
         );
     }
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a corpus"));

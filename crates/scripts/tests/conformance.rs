@@ -1,4 +1,4 @@
-//! The scripts of the repository, `tests/tcp`, on the model.
+//! The scripts of the repository, `validation/tcp-scripts`, on the model.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tcp")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/tcp-scripts")
 }
 
 /// Every script by its name below the folder, such as `rfc5681/slow-start`.

@@ -203,7 +203,7 @@ const PIECES: [&str; 32] = [
 
 /// The scripts of the repository.
 fn texts() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tcp");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/tcp-scripts");
     let inside = |path: &Path| fs::read_dir(path).into_iter().flatten().map(|e| e.unwrap().path());
     let files = inside(&folder).flat_map(|rfc| inside(&rfc).collect::<Vec<_>>());
     let mut files: Vec<_> = files.collect();

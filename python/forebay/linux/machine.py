@@ -29,7 +29,7 @@ PLACES = ("uml", "netns")
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _TOOLS = ("ip", "tc", "ethtool", "iperf3", "sysctl")
-_INSTALL = "bench/linux/install.sh installs it"
+_INSTALL = "validation/linux/install.sh installs it"
 
 # The root is the host's, read-only; only /run, and in it the folder of results, is written.
 _INIT = """\
@@ -50,7 +50,7 @@ poweroff -f
 
 
 def image() -> Path:
-    """The kernel that bench/linux/kernel.sh builds, there or not."""
+    """The kernel that validation/linux/kernel.sh builds, there or not."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "forebay" / "linux-uml"
 
@@ -108,7 +108,7 @@ def _read(file: Path) -> str:
 def _simulated(folder: Path, duration: float, switches: Sequence[str]) -> dict[str, Any]:
     kernel = image()
     if not os.access(kernel, os.X_OK):
-        raise UserError(f"--in uml: no kernel {kernel}; bench/linux/kernel.sh builds it")
+        raise UserError(f"--in uml: no kernel {kernel}; validation/linux/kernel.sh builds it")
     init = folder.parent / "init.sh"
     init.write_text(_INIT.format(path=_PATH, out=folder), encoding="utf-8")
     init.chmod(0o755)

@@ -1,6 +1,6 @@
 //! A vector of a congestion control: what acknowledgements report, and the windows that follow.
 //!
-//! `vectors/README.md` defines the fields.
+//! `validation/vectors/README.md` defines the fields.
 
 use std::collections::BTreeMap;
 

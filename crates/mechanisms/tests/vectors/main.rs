@@ -1,4 +1,4 @@
-//! The numeric vectors of the repository, `vectors/`, on the laws of the tables.
+//! The numeric vectors of the repository, `validation/vectors/`, on the laws of the tables.
 
 mod control;
 mod sampled;
@@ -15,7 +15,7 @@ use sampled::SampledVector;
 use vector::Vector;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/vectors")
 }
 
 /// A vector of a queue or of a congestion control.
@@ -91,7 +91,7 @@ fn mechanisms_do_what_their_vectors_say() {
     let mut wrong = Vec::new();
     for vector in &vectors {
         if let Err(difference) = vector.run() {
-            wrong.push(format!("vectors/{}.toml: {difference}", vector.words()[0]));
+            wrong.push(format!("validation/vectors/{}.toml: {difference}", vector.words()[0]));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));

@@ -1,7 +1,7 @@
 //! A vector of a congestion control that works with samples of delivery rates: what a sender sent
 //! and learned, and the state that follows.
 //!
-//! `vectors/README.md` defines the fields.
+//! `validation/vectors/README.md` defines the fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! A vector: what arrives at a link, and what its queue must do with it.
 //!
-//! `vectors/README.md` defines the fields.
+//! `validation/vectors/README.md` defines the fields.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! (sharing, random losses). Those that act on the flow as it enters a state, which no scenario
 //! knows beforehand, are vectors:
 //!
-//! - "Exiting DRAIN Based on Time": `vectors/bbr3/drain-ends-by-rounds`;
+//! - "Exiting DRAIN Based on Time": `validation/vectors/bbr3/drain-ends-by-rounds`;
 //! - "Exiting PROBE_DOWN After Max Time": `down-ends-by-time`;
 //! - "Exiting PROBE_UP on Loss When Application-Limited": `probe-loss-app-limited`;
 //! - "Handling Application-Limited Sending During PROBE_REFILL": `refill-app-limited`.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Do tests notice single changes of the source? cargo-mutants makes one at a time and runs the tests
 # of its crate:
-#   bench/mutants/run.sh PACKAGE [OPTION of cargo mutants ...]   such as --shard 0/10, -f FILE
+#   validation/mutants/run.sh PACKAGE [OPTION of cargo mutants ...]   such as --shard 0/10, -f FILE
 # Prints the changes that went unnoticed and the share that was noticed. Installs cargo-mutants
 # below target/ if there is none.
 set -euo pipefail

@@ -164,7 +164,7 @@ TOOLS = all(map(shutil.which, ("ip", "tc", "ethtool", "iperf3", "python3", "ss")
 
 @pytest.mark.skipif(
     not (TOOLS and os.access(image(), os.X_OK)),
-    reason="bench/linux/install.sh and bench/linux/kernel.sh have not been run here",
+    reason="validation/linux/install.sh and validation/linux/kernel.sh have not been run here",
 )
 @pytest.mark.parametrize("name", ["reno through sfq", "cbr through tbf"])
 def test_measured(name: str) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Do tests notice single changes of the Python modules that decide what figures mean? mutmut makes
 # one at a time and runs the tests of these modules:
-#   bench/mutants/python.sh [OPTION of mutmut run ...]
+#   validation/mutants/python.sh [OPTION of mutmut run ...]
 # Prints the changes that went unnoticed, by function, and the share that was noticed. Changes of
 # functions that none of these tests calls count as unnoticed. Installs mutmut below target/.
 set -euo pipefail

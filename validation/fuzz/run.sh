@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Coverage-guided search (libFuzzer) over the bodies of crates/fuzz, several at once.
-#   fuzz/run.sh [-max_total_time=SECONDS | -runs=EXECUTIONS] [TARGET ...]
+#   validation/fuzz/run.sh [-max_total_time=SECONDS | -runs=EXECUTIONS] [TARGET ...]
 # Options that begin with a dash go to libFuzzer. Without a nightly compiler nothing is run, and
 # that is said: `cargo test -p forebay-fuzz` runs the same bodies on any.
 set -euo pipefail
@@ -21,7 +21,7 @@ if [ ${#targets[@]} -eq 0 ]; then
   mapfile -t targets < <(sed -n 's/^name = "\(.*\)"/\1/p' Cargo.toml | tail -n +2)
 fi
 
-work=$(cd .. && pwd)/target/fuzz
+work=$(cd ../.. && pwd)/target/fuzz
 PATH=$work/tools/bin:$PATH
 if ! command -v cargo-fuzz >/dev/null &&
   ! cargo install --quiet --locked --root "$work/tools" cargo-fuzz; then
@@ -40,10 +40,10 @@ search() {
   local target=$1 found=$work/corpus/$1 log=$work/$1.log more=()
   mkdir -p "$found"
   case $target in
-    scenario_text) more=(../examples ../crates/scenario/tests/data) ;;
-    tcp_script) more=(../tests/tcp) ;;
+    scenario_text) more=(../../examples ../../crates/scenario/tests/data) ;;
+    tcp_script) more=(../tcp-scripts) ;;
   esac
-  if "$programs/$target" "$found" "../crates/fuzz/corpus/$target" "${more[@]}" \
+  if "$programs/$target" "$found" "corpus/$target" "${more[@]}" \
     -max_len=4096 -print_final_stats=1 -artifact_prefix="$work/found-$target-" \
     "${@:2}" >"$log" 2>&1; then
     echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions," \
@@ -51,7 +51,7 @@ search() {
   else
     echo "fuzz: $target: $(grep -m1 -A1 'panicked at' "$log" || tail -3 "$log")"
     echo "  the input: $(grep -o "$work/found-[^ ]*" "$log" | tail -1);" \
-      "keep it below crates/fuzz/corpus/$target"
+      "keep it below validation/fuzz/corpus/$target"
     return 1
   fi
 }

@@ -3,7 +3,7 @@
 # ordinary program (User Mode Linux) with simulated time. It is built once, into the user's cache
 # folder; about ten minutes on two idle cores. Needs the packages of install.sh, downloads nothing.
 #
-#     bench/linux/kernel.sh [--force]
+#     validation/linux/kernel.sh [--force]
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -12,12 +12,12 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/forebay
 image=$cache/linux-uml
 
 if [ ! -r "$source" ]; then
-  echo "$source is missing: run bench/linux/install.sh (package linux-source-6.1)" >&2
+  echo "$source is missing: run validation/linux/install.sh (package linux-source-6.1)" >&2
   exit 2
 fi
 for tool in bc bison flex gcc make xz; do
   if ! command -v "$tool" >/dev/null; then
-    echo "$tool is missing: run bench/linux/install.sh" >&2
+    echo "$tool is missing: run validation/linux/install.sh" >&2
     exit 2
   fi
 done

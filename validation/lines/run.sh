@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Which lines of the project its tests run: Rust by rustc's source-based coverage (with rustup's
 # component llvm-tools), Python by coverage.py.
-#   bench/lines/run.sh [rust | python]     (both unless one is named)
+#   validation/lines/run.sh [rust | python]     (both unless one is named)
 # Prints the share of lines for each crate and package, and the files with most lines that are not
 # run. Builds below target/lines, where the whole lists are.
 set -euo pipefail
@@ -53,4 +53,4 @@ case ${1:-both} in
   rust | python) "$1" ;;
   *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
-"$root/.venv/bin/python" "$root/bench/lines/show.py" "$out"
+"$root/.venv/bin/python" "$root/validation/lines/show.py" "$out"
