@@ -1,4 +1,4 @@
-# `make help` lists the targets.
+# `make help` says what each target is for and how long it takes.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -6,163 +6,130 @@ BIN    := $(VENV)/bin
 # pyo3 asks an interpreter what to link with: the one that will load the module.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
-# Builds of the engine are guided by a profile of short runs; GUIDED=no leaves that out.
-GUIDED_BUILD := bench/profile/guided.sh
-
-RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
-  bench peers docs instructions instructions-record growth coverage \
-  oracles linux streams fuzz mutants mutants-python lines platforms check-long soak clean
+.PHONY: help setup reproduce check test validate lint format docs site lab lab-picture guided fast \
+  wheel bench bench-lab peers growth instructions instructions-record record clean
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+help: ## list the targets (minutes: on two cores, once set up)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Compiled once here, sources need not be compiled at every start where Python may not write.
-setup: $(VENV)/.built ## .venv/ with the release build; the command is .venv/bin/forebay
-	@$(BIN)/python -m compileall -q python/forebay
+# --- for everybody
+
+setup: $(VENV)/.built ## first: .venv/ with the engine; 2 to 3 minutes, later as a change needs
 	@echo "ready: $(BIN)/forebay"
+
+reproduce: setup ## to see what it does: the af study, its tables and HTML report; 8 minutes
+	$(BIN)/forebay reproduce af
+
+test: $(VENV)/.tools ## before you rely on a build: all tests; 20 minutes
+	@tools/gate.py test
+
+# --- for a change
+
+check: $(VENV)/.tools ## after each change: format, lints, types, unit tests of every language; 8 minutes
+	@tools/gate.py check
+
+lint: $(VENV)/.tools ## the part of check that runs nothing: format, lints, types; 2 minutes
+	@tools/gate.py lint
+
+format: $(VENV)/.tools ## put everything into its format; seconds
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	! command -v npm >/dev/null || lab/check.sh format
+
+validate: $(VENV)/.tools ## the long proofs, in portions that resume; ONLY=list names them; hours
+	@$(BIN)/python validation/validate.py $(ONLY) $(if $(ARGS),-- $(ARGS))
+
+docs: setup ## after a change of a mechanism or a study: what is generated and kept; a minute
+	$(BIN)/python docs/studies.py
+	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
+
+site: ## the documentation as pages, into site/; 2 minutes
+
+lab: ## after a change of the lab or for `forebay lab`: its page (needs node); 2 minutes
+	lab/build.sh
+
+lab-picture: setup lab ## the moving picture of that page in the README (needs Chromium); a minute
+	rm -rf lab/dist/frames && mkdir -p lab/dist/frames
+	node lab/dist/picture.mjs python/forebay/lab/page.html lab/dist/frames
+	$(BIN)/python docs/images/moving.py lab/dist/frames docs/images/lab.webp
+
+record: setup ## after a change that moves trajectories: every study, kept in studies/; an hour
+	$(BIN)/forebay reproduce all --out studies
+
+# --- for speed, and for others
+
+guided: $(VENV)/.guided ## the build for benchmarks and wheels, by a profile of short runs; 6 minutes
+	@echo "ready: $(BIN)/forebay, guided by a profile"
+
+fast: $(VENV)/.guided ## the same for this machine's processor alone; 6 minutes
+	bench/profile/guided.sh --fresh --native $(BIN)/maturin develop --release
+	@touch $(VENV)/.built $(VENV)/.guided
+
+wheel: $(VENV)/.tools ## dist/forebay-*.whl, for machines of this kind, with the lab; 10 minutes
+	bench/profile/guided.sh --fresh $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
+	  --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
+bench: guided ## the standard benchmarks; a minute
+	$(BIN)/forebay bench
+
+bench-lab: setup lab ## the speed of the lab in headless Chromium, beside the command; a minute
+	@node lab/dist/speed.mjs $(BIN)/forebay python/forebay/lab/page.html bench/scenarios/s1-af.toml
+
+peers: guided ## the benchmarks beside other simulators, which it installs; 20 minutes
+	-bench/peers/install.sh
+	$(BIN)/python bench/peers/run.py $(ARGS)
+
+growth: guided ## how cost grows with the size of a network, drawn; a quarter of an hour
+	$(BIN)/python bench/growth/grow.py $(ARGS)
+
+instructions: $(BIN)/python ## do packet hops cost the instructions recorded? (valgrind); 3 minutes
+	@bench/instructions/install.sh || true
+	$(BIN)/python bench/instructions/guard.py
+
+instructions-record: $(BIN)/python ## record what they cost now: LABEL="what changed"; 3 minutes
+	bench/instructions/install.sh
+	$(BIN)/python bench/instructions/guard.py --record "$(LABEL)"
+
+clean: ## remove what the build made
+	rm -rf $(VENV) target out site python/forebay/*.so
+
+# --- how it is built
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; \
 	  sys.exit(0 if sys.version_info >= (3, 11) else \
 	  f"forebay needs Python 3.11 or newer; $(PYTHON) is {v}. Try: make PYTHON=python3.12")'
 	@command -v cargo >/dev/null || { echo "forebay needs a Rust tool chain (cargo)" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "1/3 an environment for Python in $(VENV): seconds"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install 'pip>=25.2' || true
 
-# Python sources are used in place; only a change of the engine needs a build. The first two lines
-# save a quarter of the start: scripts that an older pip writes import regular expressions, and
-# setuptools, which nothing here needs, has every start of Python run code of its own.
-$(VENV)/.built: $(BIN)/python $(RUST) pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.2' || true
-	@$(BIN)/python -m pip uninstall --quiet --quiet --yes setuptools
-	@echo "building the engine and installing into $(VENV) (a few minutes the first time)"
-	$(GUIDED_BUILD) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --editable '.[studies]'
+# Python sources are used in place; only a change of the engine needs a build. Starts are a quarter
+# shorter without setuptools, which nothing here needs and which has every start of Python run code
+# of its own. Compiled once here, sources need not be compiled at every start where Python may not
+# write.
+$(VENV)/.built: $(BIN)/python $(RUST)
+	@echo "2/3 maturin, which builds the engine: seconds"
+	@$(PIP) install 'maturin>=1.9,<2'
+	@$(PIP) uninstall --quiet --yes setuptools
+	@echo "3/3 the libraries and the engine: two minutes the first time; cargo says how far it is"
+	@$(BIN)/maturin develop --profile setup --extras studies
+	@$(BIN)/python -m compileall -q python/forebay
 	@touch $@
 
-$(VENV)/.tools: $(VENV)/.built pyproject.toml
+$(VENV)/.guided: $(VENV)/.built
+	@echo "the engine once more, guided by a profile of short runs: four minutes the first time"
+	bench/profile/guided.sh $(BIN)/maturin develop --release
+	@touch $(VENV)/.built $@
+
+$(VENV)/.tools: $(VENV)/.built
+	@echo "the tools that tests and checks take: a minute the first time"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*p["optional-dependencies"]["dev"], sep="\n")' \
-	  | xargs $(BIN)/python -m pip install --quiet --disable-pip-version-check
+	  print(*p["optional-dependencies"]["dev"], sep="\n")' | xargs $(PIP) install
 	@touch $@
-
-.PHONY: lab lab-picture bench-lab
-lab: ## the page of `forebay lab`, with the engine in it (needs node)
-	lab/build.sh
-
-lab-picture: setup lab ## the moving picture of that page in the README (needs Chromium)
-	rm -rf lab/dist/frames && mkdir -p lab/dist/frames
-	node lab/dist/picture.mjs python/forebay/lab/page.html lab/dist/frames
-	$(BIN)/python docs/images/moving.py lab/dist/frames docs/images/lab.webp
-
-bench-lab: setup lab ## the speed of that page in headless Chromium, beside the command line
-	@node lab/dist/speed.mjs $(BIN)/forebay python/forebay/lab/page.html bench/scenarios/s1-af.toml
-
-reproduce: setup ## the main job: the af study, its table and its HTML report
-	$(BIN)/forebay reproduce af
-
-record: setup ## run every study in full and keep result.json and README table beside it
-	$(BIN)/forebay reproduce all --out studies
-
-test: test-rust test-python ## all tests
-
-test-rust: setup
-	cargo test --workspace --exclude forebay-python
-
-test-python: $(VENV)/.tools
-	@tests/install.sh || true
-	$(BIN)/python -m pytest tests/python bench
-
-faults: $(VENV)/.tools ## kill sweeps and their processes 200 times each and compare journals
-	FOREBAY_KILLS=200 $(BIN)/python -m pytest tests/python/test_faults.py -k 'killed or cluster'
-
-lint: tidy ## style, formatting, lints and types, without changing anything
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-
-tidy: $(VENV)/.tools ## the style check: sizes, bans, arrows, sources, generated files
-	PYTHONPATH=tools $(BIN)/python -m tidy
-
-format: $(VENV)/.tools ## format everything
-	cargo fmt --all
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
-
-fast: setup ## rebuild the engine for this machine's processor, with a new profile
-	$(GUIDED_BUILD) --fresh --native $(BIN)/python -m pip install --quiet \
-	  --disable-pip-version-check --force-reinstall --no-deps --editable .
-	@touch $(VENV)/.built
-	@echo "ready: $(BIN)/forebay"
-
-wheel: $(BIN)/python ## dist/forebay-*.whl, for other machines of this kind
-	$(GUIDED_BUILD) --fresh $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
-	  --no-deps --wheel-dir dist .
-	@ls dist/*.whl
-
-bench: setup ## the standard benchmarks
-	$(BIN)/forebay bench
-
-peers: setup ## the benchmarks beside other simulators, installing them (ARGS=--quick)
-	-bench/peers/install.sh
-	$(BIN)/python bench/peers/run.py $(ARGS)
-
-instructions: $(BIN)/python ## do packet hops cost the instructions recorded? (valgrind)
-	@bench/instructions/install.sh || true
-	$(BIN)/python bench/instructions/guard.py
-
-instructions-record: setup ## record what they cost now: LABEL="what changed"
-	bench/instructions/install.sh
-	$(BIN)/python bench/instructions/guard.py --record "$(LABEL)"
-
-check-long: ## everything that must hold in any run, in 100,000 random networks (N=1000: fewer)
-	FOREBAY_NETWORKS=$(or $(N),100000) cargo test --release -p forebay-scenario \
-	  --test invariants random
-
-soak: setup ## whether memory grows while runs follow runs: a day (ARGS="--hours 0.2")
-	$(BIN)/python validation/soak/soak.py $(ARGS)
-
-growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--scale 0.1")
-	$(BIN)/python bench/growth/grow.py $(ARGS)
-
-coverage: setup ## measure how often intervals hold the truth: six minutes (ARGS="--runs 3000")
-	$(BIN)/python validation/interval-coverage/cover.py $(ARGS)
-
-oracles: setup ## 200 queues and meters against theory and references: minutes (ARGS=--quick)
-	$(BIN)/python validation/oracles/oracles.py $(ARGS)
-
-linux: setup ## queues and TCPs beside a real kernel: half an hour (ARGS="--only red")
-	validation/linux/kernel.sh
-	$(BIN)/python validation/linux/cells.py $(ARGS)
-	$(BIN)/python validation/linux/page.py
-
-streams: setup ## long tests of random streams: ten minutes (ARGS="--words 1000000")
-	$(BIN)/python validation/streams/streams.py $(ARGS)
-
-docs: setup ## reference pages and type stub, from the definitions in the engine
-	$(BIN)/python -m forebay.scenario.reference docs/reference
-	$(BIN)/python docs/pages.py docs/reference
-	$(BIN)/python docs/studies.py
-	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
-
-fuzz: ## search over the fuzz targets, 10^7 executions each (FUZZ=-max_total_time=60)
-	validation/fuzz/run.sh $(or $(FUZZ),-runs=10000000)
-
-platforms: ## the digests on aarch64, s390x and i686, under QEMU
-	validation/platforms/run.sh
-
-mutants: ## which single changes of a crate its tests notice (ARGS="forebay-kernel --shard 0/5")
-	validation/mutants/run.sh $(or $(ARGS),forebay-units)
-
-lines: setup ## which lines the tests run: ten minutes (ARGS=rust, ARGS=python)
-	validation/lines/run.sh $(ARGS)
-
-mutants-python: setup ## which single changes of statistics and grades the tests notice
-	validation/mutants/python.sh
-
-clean: ## remove what the build made
-	rm -rf $(VENV) target out python/forebay/*.so

@@ -39,7 +39,9 @@ def conformance(generated: str) -> str:
     numbers = sorted({row.rfc for row in rows})
     if numbers != sorted(titles):
         odd = sorted(set(numbers) ^ set(titles))
-        raise SystemExit(f"validation/tcp-scripts/conformance.toml: titles: named or claimed, not both: {odd}")
+        raise SystemExit(
+            f"validation/tcp-scripts/conformance.toml: titles: named or claimed, not both: {odd}"
+        )
     lines = ["# TCP conformance", "", generated, "", *_HEAD.splitlines(), ""]
     lines += ["| RFC | title | passed | deviates | not claimed |", "|---|---|---|---|---|"]
     for number in numbers:
@@ -86,7 +88,9 @@ def _claimed(table: Mapping[str, Any]) -> Iterator[Row]:
         for claim in document["claims"]:
             yield _row(claim["rfc"], claim["section"], claim["text"], link, status)
     if reasons:
-        raise SystemExit(f"validation/tcp-scripts/conformance.toml: deviation: no scripts {sorted(reasons)}")
+        raise SystemExit(
+            f"validation/tcp-scripts/conformance.toml: deviation: no scripts {sorted(reasons)}"
+        )
 
 
 def _unclaimed(table: Mapping[str, Any]) -> Iterator[Row]:

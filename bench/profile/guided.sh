@@ -10,7 +10,6 @@
 # usage: bench/profile/guided.sh [--fresh] [--native] COMMAND...
 #   --fresh    make the profile anew
 #   --native   use all instructions of this machine's processor: others may not run the build
-# GUIDED=no in the environment: run the command as it is.
 set -eu
 cd "$(dirname "$0")/../.."
 fresh="" native=""
@@ -73,18 +72,16 @@ make_profile() {
     rm -rf "$counts"
 }
 
-if [ "${GUIDED-yes}" != no ]; then
-    if [ -z "$(find_profdata)" ]; then
-        fetch_profdata
+if [ -z "$(find_profdata)" ]; then
+    fetch_profdata
+fi
+if [ -z "$(find_profdata)" ]; then
+    echo "no llvm-profdata of LLVM $llvm here: built without a profile, a tenth slower" >&2
+else
+    if [ -n "$fresh" ] || [ ! -f "$profile" ]; then
+        echo "making a profile of the engine"
+        make_profile
     fi
-    if [ -z "$(find_profdata)" ]; then
-        echo "no llvm-profdata of LLVM $llvm here: built without a profile, a tenth slower" >&2
-    else
-        if [ -n "$fresh" ] || [ ! -f "$profile" ]; then
-            echo "making a profile of the engine"
-            make_profile
-        fi
-        native="$native -Cprofile-use=$profile"
-    fi
+    native="$native -Cprofile-use=$profile"
 fi
 RUSTFLAGS="${RUSTFLAGS-} $native" CARGO_TARGET_DIR=$PWD/target/guided exec "$@"

@@ -40,7 +40,8 @@ from forebay.scenario.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-EXECUTED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((DOCS / "tutorial").glob("*.md"))]
+EXECUTED = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "validation/README.md")]
+EXECUTED += sorted((DOCS / "tutorial").glob("*.md"))
 EXECUTED += sorted((DOCS / "guides").glob("*.md"))
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 WRITE = "FOREBAY_WRITE_DOCS" in os.environ

@@ -3,7 +3,7 @@
 A sweep, or one of the processes that make its runs, gets SIGKILL at random moments and is started
 again. In the end its journal must be the same, record by record, as that of a sweep that nothing
 interrupted. `FOREBAY_KILLS` in the environment says how many kills of each kind there are (default
-10); `make faults` sets it to 200.
+10); `make validate ONLY=faults` sets it to 200.
 """
 
 from __future__ import annotations

@@ -100,7 +100,9 @@ def test_what_is_ignored_says_why() -> None:
 
 def test_no_claim_is_both_kept_and_not_claimed() -> None:
     """The table of conformance would contradict itself."""
-    table = tomllib.loads((ROOT / "validation/tcp-scripts/conformance.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(
+        (ROOT / "validation/tcp-scripts/conformance.toml").read_text(encoding="utf-8")
+    )
     page = (ROOT / "docs/reference/tcp-conformance.md").read_text(encoding="utf-8")
     for each in table["not_claimed"]:
         assert set(each) == {"rfc", "section", "claim", "why"}

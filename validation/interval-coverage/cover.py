@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """How often intervals hold what they claim to: coverage of 95 % intervals of replications.
 
-    make coverage                               measure all, write result.json, print the tables
-    make coverage ARGS="--runs 3000"            a tenth of the work: does it run?
-    make coverage ARGS=--print                  the tables that result.json holds
+`make validate ONLY=interval-coverage`, or with arguments of its own, `ARGS="..."`:
+
+    cover.py                        measure all, write result.json, print the tables
+    cover.py --runs 3000            a tenth of the work: does it run?
+    cover.py --print                the tables that result.json holds
 
 Each source is run in independent replications; disjoint groups of n of them are macro-replications.
 What their intervals claim to cover is the expectation of what one replication gives, for the

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Queues and congestion controls, simulated and on Linux, side by side.
 
-    make linux                             measure all cells, write the record, print the counts
-    make linux ARGS="--only codel"         the cells whose name has that word
-    make linux ARGS="--only codel --look"  the same, without writing them down
-    make linux ARGS=--simulated            the simulated side alone, beside Linux as recorded
-    make linux ARGS="--replications 5"
+`make validate ONLY=linux`, or with arguments of its own, `ARGS="..."`:
+
+    cells.py                        measure all cells, write the record, print the counts
+    cells.py --only codel           the cells whose name has that word
+    cells.py --only codel --look    the same, without writing them down
+    cells.py --simulated            the simulated side alone, beside Linux as recorded
+    cells.py --replications 5
 
 Each cell is kept as soon as it is measured. One that this build of the engine has measured on this
 kernel, as often, is left as it is: a record is made in portions, and one that was interrupted goes

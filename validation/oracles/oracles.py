@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The engine against theory and against independent references: 200 cells.
 
-    make oracles                                all, at full length, and the table of z values
-    make oracles ARGS="--family M/M/1"          one family
-    make oracles ARGS=--quick                   pilots alone, a tenth of the packets
+`make validate ONLY=oracles`, or with arguments of its own, `ARGS="..."`:
+
+    oracles.py                      all, at full length, and the table of z values
+    oracles.py --family M/M/1       one family
+    oracles.py --quick              pilots alone, a tenth of the packets
 
 A cell is a queue with a known mean or loss, whose 99 % interval over independent replications is to
 hold it (z is the distance in standard errors), or a run in which every packet is compared with a

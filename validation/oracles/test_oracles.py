@@ -19,7 +19,7 @@ import packets
 import queues
 import theory
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "reliability.md"
+GUIDE = Path(__file__).resolve().parents[1] / "README.md"
 # Of 200 cells of a right engine two lie outside their 99 % interval in the mean, and more than
 # eight with probability 0.0002.
 MOST_OUTSIDE = 8

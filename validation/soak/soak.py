@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Does memory grow while runs follow runs? Two processes, one after the other, for hours.
 
-    make soak                              half a day of each
-    make soak ARGS="--hours 0.2"           twelve minutes of each
-    make soak ARGS="--hours 1 --only front"
+`make validate ONLY=soak`, or with arguments of its own, `ARGS="..."`:
+
+    soak.py                         half a day of each
+    soak.py --hours 0.2             twelve minutes of each
+    soak.py --hours 1 --only front
 
 `engine` is the process of the tests that checks random networks of every mechanism; `front` is one
 Python process that runs the examples again and again, each with another seed. Resident memory is

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Random streams of consecutive names, interleaved, through batteries of tests.
 
-    make streams                            all, ten minutes; dieharder too, where it is installed
-    make streams ARGS="--words 1000000"     a sixteenth of the work
+`make validate ONLY=streams`, or with arguments of its own, `ARGS="..."`:
+
+    streams.py                      all, ten minutes; dieharder too, where it is installed
+    streams.py --words 1000000      a sixteenth of the work
 
 The words come from the program `draws` (crates/kernel/examples/draws.rs): one of each of 1000
 streams with consecutive names in turn, or the first one of ever new streams; consecutive members,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from forebay.cli.show_study import print_documents
+from forebay.cli.show_study import first_table, print_documents, print_preview
 from forebay.errors import output_folder
 from forebay.report.about import check_about, write_study_pages
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.progress import say
-from forebay.study.driver import Driver, Request
-from forebay.study.files import write_results
+from forebay.study.driver import Driver, Preview, Request
+from forebay.study.files import document_of, write_results
 from forebay.study.folders import study_folders
 from forebay.study.journal import RunJournal, check_journal, has_journal
 from forebay.study.loading import load_study
@@ -46,7 +46,7 @@ def reproduce_studies(study_id: str, request: Request) -> int:
                 check_journal(study, folders[name])
             out = output_folder(folders[name])
             with RunJournal(study, out, resume) as journal:
-                driver.run(journal)
+                driver.run(journal, _preview(driver))
             document = _publish(driver, out)
             documents.append((study, driver.outcome, document, out))
             if driver.stopped:
@@ -58,6 +58,16 @@ def reproduce_studies(study_id: str, request: Request) -> int:
         told = how_to_continue(documents[-1][3], request.resuming(study_id))
         say(f"forebay: interrupted; {told}")
     return status
+
+
+def _preview(driver: Driver) -> Preview | None:
+    """The first table of the paper, shown before the long rest is run; `None` where nothing is long
+    or nobody reads it."""
+    quiet = driver.request.quick or driver.request.as_json
+    if quiet or (shown := first_table(driver.study)) is None:
+        return None
+    points = [cell.point for row in shown.rows for cell in row.cells if cell is not None]
+    return Preview(points, lambda: print_preview(shown, document_of(driver)))
 
 
 def _publish(driver: Driver, out: Path) -> dict[str, Any]:

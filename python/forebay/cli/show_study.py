@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.report.comparisons import case_count, summary_rows
-from forebay.report.paper_tables import paper_tables
+from forebay.report.paper_tables import PaperTable, paper_tables
 from forebay.study.comparison import findings_of
 from forebay.study.grades import Grade, Kind
 from forebay.study.plan import plan_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from forebay.study.definition import Study
     from forebay.study.results import Outcome
 
-__all__ = ["print_documents"]
+__all__ = ["first_table", "print_documents", "print_preview"]
 
 HEAD = 21
 """Columns that a heading may take."""
@@ -88,33 +88,58 @@ def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> No
     screen.print(f"report: {out / 'report.html'}", soft_wrap=True)
 
 
-def _print_tables(study: Study, document: Mapping[str, Any], screen: Any) -> None:
-    rows = {row["id"]: row for row in document["claims"]}
+def first_table(study: Study) -> PaperTable | None:
+    """The first table of a study's paper; `None` if it has none."""
+    return next(iter(_tables(study)), None)
+
+
+def print_preview(paper_table: PaperTable, document: Mapping[str, Any]) -> None:
+    """Print a table as it is after the first runs of a study, before all others."""
+    screen = console()
+    rows = _print_table(paper_table, document, screen)
+    if rows:
+        runs = min(row["replications"] for row in rows)
+        screen.print(f"so far, with {runs} replications each; the whole study follows\n")
+
+
+def _tables(study: Study) -> list[PaperTable]:
     text = (study.folder / "paper.toml").read_text(encoding="utf-8")
+    return paper_tables(study.paper, text)
+
+
+def _print_table(
+    paper_table: PaperTable, document: Mapping[str, Any], screen: Any
+) -> list[Mapping[str, Any]]:
+    """Print what was measured of a table; the rows of these claims."""
+    rows = {row["id"]: row for row in document["claims"]}
+    lines = [
+        (line.label, [(cell, rows.get(cell.id) if cell else None) for cell in line.cells])
+        for line in paper_table.rows
+    ]
+    measured = [row for _, cells in lines for _, row in cells if row]
+    if not measured:
+        return []
+    unit = f" ({paper_table.unit})" if paper_table.unit else ""
+    grown = table(
+        f"{paper_table.place}{unit}: published, measured ± 95 %, grade",
+        "",
+        *("\n".join(textwrap.wrap(column.label, HEAD)) for column in paper_table.columns),
+    )
+    for label, cells in lines:
+        if any(row for _, row in cells):
+            checks = any(map(check_kind, measured))
+            grown.add_row(label, *(_compared(claim, row, checks) for claim, row in cells))
+    screen.print(grown)
+    if below := expectation_text(measured):
+        screen.print(below)
+    screen.print()
+    return measured
+
+
+def _print_tables(study: Study, document: Mapping[str, Any], screen: Any) -> None:
     shown: list[Mapping[str, Any]] = []
-    for paper_table in paper_tables(study.paper, text):
-        lines = [
-            (line.label, [(cell, rows.get(cell.id) if cell else None) for cell in line.cells])
-            for line in paper_table.rows
-        ]
-        measured = [row for _, cells in lines for _, row in cells if row]
-        if not measured:
-            continue
-        shown += measured
-        unit = f" ({paper_table.unit})" if paper_table.unit else ""
-        grown = table(
-            f"{paper_table.place}{unit}: published, measured ± 95 %, grade",
-            "",
-            *("\n".join(textwrap.wrap(column.label, HEAD)) for column in paper_table.columns),
-        )
-        for label, cells in lines:
-            if any(row for _, row in cells):
-                checks = any(map(check_kind, measured))
-                grown.add_row(label, *(_compared(claim, row, checks) for claim, row in cells))
-        screen.print(grown)
-        if below := expectation_text(measured):
-            screen.print(below)
-        screen.print()
+    for paper_table in _tables(study):
+        shown += _print_table(paper_table, document, screen)
     if shown:
         screen.print("   ".join(f"{mark} {grade}" for grade, mark in MARKS.items()))
     kinds = set(map(check_kind, shown))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +45,10 @@ from forebay.study.tasks import (
 if TYPE_CHECKING:
     from forebay.study.claims import NumericClaim, Statement
 
-__all__ = ["Driver", "Request"]
+__all__ = ["Driver", "Preview", "Request"]
+
+PREVIEW_REPLICATIONS = 2
+"""Runs of each point of a preview: the fewest that have an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,14 @@ class Request:
         if self.replications is not None:
             words += ["--replications", str(self.replications)]
         return words
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Grid points to run before all others, and what is called once they have a few runs each."""
+
+    points: Sequence[Point]
+    show: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -123,10 +134,11 @@ class Driver:
         if self.request.quick:
             self.plan = self._quick_plan()
 
-    def run(self, journal: RunJournal | None = None) -> None:
+    def run(self, journal: RunJournal | None = None, preview: Preview | None = None) -> None:
         """Run everything; on Ctrl-C keep what is done and say so.
 
-        What `journal` holds is not run again, and what finishes goes into it.
+        What `journal` holds is not run again, and what finishes goes into it. `preview` comes
+        first, where it is only a part of what is run.
         """
         begun = time.monotonic()
         self._runs = Runs(self.outcome, journal, self.request.jobs, self._cost)
@@ -147,6 +159,8 @@ class Driver:
         self.outcome.samples.expect(targets)
         try:
             with meter(len(cells), self.study.id, self._cost(cells)) as progress:
+                if preview is not None:
+                    self._show_first(preview, targets, progress)
                 self._runs.batch(recordings, progress)
                 self._rounds(targets, progress)
                 self._runs.batch(self._tasks(variants), progress)
@@ -186,6 +200,17 @@ class Driver:
         if self.plan is not None:
             return self.plan.targets(beyond=False)
         return dict.fromkeys(map(Cell.of, points), self._first())
+
+    def _show_first(self, preview: Preview, targets: Mapping[Cell, int], progress: Meter) -> None:
+        asked = set(map(Cell.of, preview.points))
+        few = {
+            cell: min(target, PREVIEW_REPLICATIONS)
+            for cell, target in targets.items()
+            if cell in asked
+        }
+        if few and len(few) < len(targets):
+            self._runs.batch(self._tasks(few), progress)
+            preview.show()
 
     def _rounds(self, targets: Mapping[Cell, int], progress: Meter) -> None:
         first = self._first()

@@ -7,7 +7,7 @@ use forebay_scenario::{Control, Invariant, RunOptions, Scenario};
 use crate::networks::{every_mechanism, network};
 use crate::scenarios::{breaches, check};
 
-/// Networks that are run each time the tests are, and by `make check-long`.
+/// Networks that are run each time the tests are, and by `make validate ONLY=networks`.
 const NETWORKS: u64 = 1500;
 /// How many of these networks must have each mechanism.
 const LEAST: u64 = 10;
@@ -74,10 +74,9 @@ pub fn on_two_threads(scenario: &Scenario) -> Result<bool, String> {
 /// A mechanism would break a promise of the engine in a combination that no one has thought of.
 #[test]
 fn random_networks_break_nothing() {
-    let (first, count) = match asked("FOREBAY_NETWORK") {
-        Some(number) => (number, 1),
-        None => (0, asked("FOREBAY_NETWORKS").unwrap_or(NETWORKS)),
-    };
+    let (first, several) = (asked("FOREBAY_NETWORK"), asked("FOREBAY_NETWORKS"));
+    let count = several.unwrap_or(if first.is_some() { 1 } else { NETWORKS });
+    let first = first.unwrap_or(0);
     // Two halves side by side, as the tests have two cores.
     let half = |offset: u64| {
         let (mut seen, mut found) = (Seen::default(), Vec::new());

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The gate: what must hold before a change lands.
+
+    tools/gate.py lint     format, lints and types of every language
+    tools/gate.py check    that, and unit tests: what a change needs
+    tools/gate.py test     that, and all other tests
+
+Each part says when it begins and how many minutes it took; a part that fails does not keep the
+others from being run. The runners' own closing lines come last. Without node the lab is left out,
+which the last line says; with FOREBAY_REQUIRE_BROWSER=1 in the environment that is a failure, as is
+a machine without a browser. Exit status: 0 all passed, 1 a part failed, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = ROOT / ".venv" / "bin"
+PYTEST = f"{BIN}/python -m pytest tests/python bench validation"
+CARGO_TEST = "cargo test --workspace --exclude forebay-python"
+
+REQUIRED = os.environ.get("FOREBAY_REQUIRE_BROWSER") == "1"
+"""Whether tests of the lab may not be left out."""
+
+HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the gate: its name, the shell command, and whether it is of the lab."""
+
+    name: str
+    command: str
+    of_lab: bool = False
+
+
+LINT = (
+    Part("format", f"cargo fmt --all --check && {BIN}/ruff format --check ."),
+    Part(
+        "lints of Python",
+        f"{BIN}/ruff check . && PYTHONPATH=tools {BIN}/python -m tidy",
+    ),
+    Part("types of Python", f"{BIN}/mypy"),
+    Part("lints of TypeScript", "lab/check.sh", of_lab=True),
+    Part("lints of Rust", "cargo clippy --workspace --all-targets --quiet -- -D warnings"),
+)
+CHECK = (
+    *LINT,
+    Part("unit tests of Rust", f"{CARGO_TEST} --quiet --lib"),
+    Part("digests", "cargo test --quiet -p forebay-scenario --test scenarios golden"),
+    Part("page of the lab", "lab/build.sh", of_lab=True),
+    Part("tests of Python", f'{PYTEST} -m "not long"'),
+)
+TEST = (
+    *CHECK,
+    Part("tests of whole runs", f"{CARGO_TEST} --quiet --test '*'"),
+    Part("tests in documentation", f"{CARGO_TEST} --quiet --doc"),
+    Part("long tests of Python", f"{PYTEST} -m long"),
+)
+GATES = {"lint": LINT, "check": CHECK, "test": TEST}
+
+
+def main(arguments: list[str]) -> int:
+    """Run a gate; the exit status."""
+    if len(arguments) != 1 or arguments[0] not in GATES:
+        print(__doc__, file=sys.stderr)
+        return 2
+    gate = arguments[0]
+    if shutil.which("chromium") is None or shutil.which("tshark") is None:
+        subprocess.run([ROOT / "tests" / "install.sh"], check=False)
+    parts = [part for part in GATES[gate] if HAS_NODE or not part.of_lab]
+    failed = ["the lab (no node here)"] if REQUIRED and not HAS_NODE else []
+    minutes: dict[str, float] = {}
+    for part in parts:
+        if part is parts[-1] and gate == "test":
+            # Before the last runner, whose own closing lines end the output.
+            print(f"{gate}: {_minutes(minutes)} so far")
+        print(f"{gate}: {part.name}: {part.command.replace(f'{ROOT}/', '')}", flush=True)
+        begun = time.monotonic()
+        if subprocess.run(["bash", "-c", part.command], cwd=ROOT, check=False).returncode:
+            failed.append(part.name)
+        minutes[part.name] = (time.monotonic() - begun) / 60
+        if part is not parts[-1]:
+            print(f"{gate}: {part.name}: {minutes[part.name]:.1f} minutes\n", flush=True)
+    if gate != "test":
+        print(f"{gate}: {_minutes(minutes)}")
+    if not HAS_NODE:
+        print(f"{gate}: the lab was left out: no node here (nodejs.org)")
+    if failed:
+        print(f"{gate}: FAILED: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def _minutes(minutes: dict[str, float]) -> str:
+    longest = sorted(minutes, key=lambda name: -minutes[name])[:3]
+    shares = ", ".join(f"{name} {minutes[name]:.1f}" for name in longest)
+    return f"{sum(minutes.values()):.1f} minutes, of which {shares}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
