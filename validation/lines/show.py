@@ -1,4 +1,4 @@
-"""The table of validation/lines/run.sh, from the lists that llvm-cov and coverage.py have written."""
+"""The table of run.sh, from the lists that llvm-cov and coverage.py have written."""
 
 from __future__ import annotations
 

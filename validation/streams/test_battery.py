@@ -1,6 +1,7 @@
 """The battery on a generator known to be good, and on sequences known to be bad.
 
-The streams themselves are tested in crates/kernel/tests/streams.rs, and by `make validate ONLY=streams`.
+The streams themselves are tested in crates/kernel/tests/streams.rs and by `make validate
+ONLY=streams`.
 """
 
 from __future__ import annotations

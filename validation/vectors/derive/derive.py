@@ -1,7 +1,7 @@
 """Compute what vectors expect, by models in exact arithmetic.
 
-    python validation/vectors/derive/derive.py            # which files differ from the models
-    python validation/vectors/derive/derive.py --write    # write the section `expected` of those that do
+    python validation/vectors/derive/derive.py            # which files differ
+    python validation/vectors/derive/derive.py --write    # write what those are to expect
 
 States are asked for by their instants and names in `expected.state`; departures are listed where
 the file has the key. A mechanism without a model here has vectors computed by hand.
