@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of the cells beside Linux, its pictures and the table of README, from the record.
+"""The page of the cells beside Linux, its pictures and a sentence of README, from the record.
 
 python validation/linux/page.py      after a change of result.json or differences.toml
 """
@@ -30,17 +30,6 @@ PAGE = DOCS / "linux-cells.md"
 README = DOCS.parent / "README.md"
 SCATTER = DOCS / "images" / "linux-scatter.svg"
 RATIOS = DOCS / "images" / "linux-ratios.svg"
-
-SHORT = (
-    "reno through droptail",
-    "cubic through fq_codel",
-    "reno through codel",
-    "cubic through pie-linux",
-    "bbr through sfq",
-    "dctcp through red-ecn",
-    "poisson through droptail",
-)
-"""Cells that the README shows."""
 
 SIGNS = {"agrees": "", "close": "≈", "imprecise": "?", "explained": "†", "unexplained": "‡"}
 """How the tables show a grade."""
@@ -106,22 +95,6 @@ def table(rows: Iterable[Graded]) -> str:
         words = [shown(by_key[key]) if key in by_key else "-" for key in QUANTITIES]
         runs = str(next(iter(by_key.values())).difference.n)
         lines.append("| " + " | ".join([name, *words, runs]) + " |")
-    return "\n".join(lines)
-
-
-def readme(rows: Sequence[Graded]) -> str:
-    """The table of the README: some cells, the means of both sides."""
-    keys = ("throughput_bps", "mean_delay_s", "p95_delay_s", "drops", "marks")
-    heads = ["cell: simulated, Linux", *(QUANTITIES[key].title for key in keys)]
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for name in SHORT:
-        by_key = {row.key: row for row in rows if row.cell == name}
-        words = []
-        for key in keys:
-            sides = (by_key[key].simulated, by_key[key].linux) if key in by_key else ()
-            places = QUANTITIES[key].places
-            words.append(", ".join(f"{side.mean:.{places}f}" for side in sides) or "0, 0")
-        lines.append("| " + " | ".join([name, *words]) + " |")
     return "\n".join(lines)
 
 
@@ -223,7 +196,7 @@ def _unexplained(rows: Sequence[Graded]) -> str:
 
 
 def main() -> None:
-    """Write the page, its pictures and the table of the README."""
+    """Write the page, its pictures and the sentence of the README."""
     import pictures
 
     cells = list(read().values())
@@ -233,7 +206,6 @@ def main() -> None:
     pictures.scatter(rows, SCATTER)
     pictures.ratios(rows, RATIOS)
     text = README.read_text(encoding="utf-8")
-    text = re.sub(r"(?m)^\| cell: .*\n(\|.*\n)+", lambda _: readme(rows) + "\n", text)
     told = textwrap.fill(summary(rows) + ".", 98, initial_indent="  ", subsequent_indent="  ")
     text = re.sub(r"  Of \d+ quantities\s+of \d+\s+cells [^.]*\.", lambda _: told, text)
     README.write_text(text, encoding="utf-8")

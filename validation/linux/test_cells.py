@@ -187,7 +187,6 @@ def test_record() -> None:
     recorded = cells.read()
     names = [cell.name for cell in CELLS]
     assert list(recorded) == [name for name in names if name in recorded]
-    assert set(page.SHORT) <= set(recorded)
     rows = grades.grade(recorded.values(), grades.read_reasons())
     used = {row.reason for row in rows}
     assert {entry["name"] for entry in grades.read_reasons()} <= used
@@ -200,5 +199,4 @@ def test_pages_show_what_was_measured() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == told
     rows = grades.grade(recorded, reasons)
     readme = page.README.read_text(encoding="utf-8")
-    assert page.readme(rows) in readme
     assert page.summary(rows) in " ".join(readme.split())
