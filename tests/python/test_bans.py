@@ -1,6 +1,6 @@
-"""The configuration of common tools: what it bans is refused where it is banned, and only there.
+"""The configuration of ruff and import-linter: it refuses what it should, and nothing besides.
 
-What clippy and cargo-deny refuse shows only in a build, so that it is not repeated here.
+The bans of clippy.toml and deny.toml need a build to be tried, and are not tried here.
 """
 
 from __future__ import annotations
