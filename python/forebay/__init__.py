@@ -12,6 +12,8 @@ What is wrong with a scenario is raised as `UserError`, what is hardly meant in 
 Everything is imported when it is first used, so that the command line starts at once.
 """
 
+# ruff: noqa: PLC0415 (imports a name when it is used)
+
 from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, without importing it

@@ -5,6 +5,8 @@ text says what was read, where, and what is allowed, with the nearest valid name
 A `MachineError` ends it likewise, with exit status 1.
 """
 
+# ruff: noqa: PLC0415 (slow to import, seldom needed)
+
 from __future__ import annotations
 
 import errno

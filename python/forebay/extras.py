@@ -4,6 +4,8 @@
 studies is installed by name, such as `pip install 'forebay[tables]'`; `pyproject.toml` lists them.
 """
 
+# ruff: noqa: PLC0415 (slow to import, seldom needed)
+
 from __future__ import annotations
 
 from forebay.errors import UserError

@@ -5,6 +5,8 @@ allowed, prints nothing on stdout and never a traceback. What is wrong inside a 
 where scenarios are read (crates/scenario/tests); here it is files, folders, options and names.
 """
 
+# ruff: noqa: TID251 (measures how long a command takes)
+
 from __future__ import annotations
 
 import os

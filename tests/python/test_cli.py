@@ -1,5 +1,7 @@
 """The command line: what it prints, how it fails, how fast it answers."""
 
+# ruff: noqa: TID251 (measures how long a command takes)
+
 from __future__ import annotations
 
 import itertools

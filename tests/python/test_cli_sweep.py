@@ -1,5 +1,7 @@
 """Sweeps: the grid, the intervals, resuming, and what is refused."""
 
+# ruff: noqa: TID251 (waits no longer than for a time)
+
 from __future__ import annotations
 
 import json

@@ -6,6 +6,8 @@ interrupted. `FOREBAY_KILLS` in the environment says how many kills of each kind
 10); `make validate ONLY=faults` sets it to 200.
 """
 
+# ruff: noqa: TID251 (waits no longer than for a time)
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """`forebay linux --run`: what the counters of Linux mean, and what a run leaves behind."""
 
+# ruff: noqa: TID251 (waits no longer than for a time)
+
 from __future__ import annotations
 
 import json

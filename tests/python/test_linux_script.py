@@ -4,6 +4,8 @@ Programs of the system are stand-ins that keep namespaces as files in a folder, 
 need neither root nor a network. `ip netns add` is exclusive, as the real one is.
 """
 
+# ruff: noqa: TID251 (waits no longer than for a time)
+
 from __future__ import annotations
 
 import os

@@ -1,5 +1,7 @@
 """Interrupted, terminated, killed: what `reproduce` leaves, and that `--resume` completes it."""
 
+# ruff: noqa: TID251 (waits no longer than for a time)
+
 from __future__ import annotations
 
 import json

@@ -1,22 +1,19 @@
 """The executable style check: `make tidy`.
 
 One module for each kind of rule; each has `check`, which takes the project's files and yields what
-is wrong with them. A rule says why it exists, an exception why it is one, and an exception that
-nothing needs any more is itself a finding.
+is wrong with them. A rule says why it exists.
 
     source      what is read: the files
-    rust        their syntax trees and tokens
-    python      what they name
-    size        files, functions, lines, lists of parameters
-    bans        what must not be called, by folder
-    imports     what must not be imported when a module is
+    rust        syntax trees and tokens of those in Rust
+    size        files and lines
     words       what must not be written in any file
-    arrows      which crate may depend on which
-    packages    which package of python/forebay may import which
+    modules     files of a crate that use each other in a circle
     documented  parameters and mechanisms of the catalogue, tests
     definitions where the catalogue is defined
     generated   reference pages, type stub, results in the READMEs of studies
 
-Formatting, types and docstrings are other tools' work: rustfmt, rustc (`missing_docs`), clippy,
-ruff, mypy.
+The rest is the work of common tools. Calls and types that are banned, and the sizes of functions:
+clippy (clippy.toml) and ruff (pyproject.toml). Which crate may depend on which: cargo-deny
+(deny.toml). Which package may import which: import-linter (pyproject.toml). Formatting, types and
+docstrings: rustfmt, rustc (`missing_docs`), ruff, mypy.
 """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from tidy import arrows, bans, documented, generated, imports, modules, packages, size, words
+from tidy import documented, generated, modules, size, words
 from tidy.source import read_tree
 
-RULES = (size, bans, imports, words, arrows, packages, modules, documented, generated)
+RULES = (size, words, modules, documented, generated)
 
 
 def main() -> int:

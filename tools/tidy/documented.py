@@ -52,7 +52,7 @@ def check(sources: Sequence[Source]) -> Iterator[Finding]:
     for source in sources:
         if source.suffix == ".rs":
             yield from check_rust(source)
-    for source in in_python(sources, "tests/", "bench/"):
+    for source in in_python(sources, "tests/", "bench/", "validation/"):
         yield from check_python(source)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidy.packages import circles
 from tidy.source import Finding, Source
 
 __all__ = ["check", "check_circles"]
@@ -41,7 +40,7 @@ def check(sources: Sequence[Source]) -> Iterator[Finding]:
 def check_circles(sources: Sequence[Source]) -> Iterator[Finding]:
     """Circles of the files of one crate."""
     files = [_read(source) for source in sources if not source.path.endswith("/tests.rs")]
-    for circle in circles(_graph({file.module: file for file in files})):
+    for circle in _circles(_graph({file.module: file for file in files})):
         yield Finding(circle[0], 1, f"circle of {', '.join(circle)}", WHY)
 
 
@@ -49,7 +48,7 @@ def _read(source: Source) -> _File:
     parts = source.path.split("/")[3:]
     last = parts[-1].removesuffix(".rs")
     module = tuple(parts[:-1]) if last in ("mod", "lib", "main") else (*parts[:-1], last)
-    words = [token.text for token in source.tokens if not token.test]
+    words = source.tokens
     paths = []
     at = 0
     while at < len(words):
@@ -113,3 +112,25 @@ def _home(
             return path[:length] if length else None
         path = handed[named] + path[length + 1 :]
     return None
+
+
+def _circles(graph: Mapping[str, set[str]]) -> Iterator[list[str]]:
+    """The sets of names that reach each other in a graph, each in order."""
+    seen: set[str] = set()
+    for name in sorted(graph):
+        reached = _reached(graph, name)
+        if name in reached and name not in seen:
+            circle = sorted(other for other in reached if name in _reached(graph, other))
+            seen |= set(circle)
+            yield circle
+
+
+def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    """What a name leads to, directly or through others."""
+    found: set[str] = set()
+    left = [start]
+    while left:
+        new = graph.get(left.pop(), set()) - found
+        found |= new
+        left += new
+    return found

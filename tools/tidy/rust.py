@@ -1,28 +1,14 @@
-"""Rust files: syntax trees, and the tokens that bans are looked for in.
-
-A syntax tree knows nothing of what a macro makes: what stands in one is a tree of tokens. So bans
-are rows of tokens, which are the same inside and outside.
-"""
+"""Rust files: syntax trees, and tokens, which are the same inside macros and outside."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
-__all__ = ["Token", "leaves", "line_of", "parse", "text_of", "tokens", "walk"]
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word or sign; `test` says that it stands in a test or an example."""
-
-    text: str
-    line: int
-    test: bool = False
+__all__ = ["leaves", "line_of", "parse", "text_of", "tokens", "walk"]
 
 
 _PARSER = Parser(Language(tree_sitter_rust.language()))
@@ -47,21 +33,19 @@ def parse(text: str, path: str) -> Node:
     return root
 
 
-def tokens(root: Node, path: str) -> list[Token]:
-    """The tokens without comments, strings and characters, then what is imported: every path
+def tokens(root: Node, path: str) -> list[str]:
+    """The tokens without tests, comments, strings and characters, then what is imported: every path
     written out, each behind a comma."""
     tests = {line for part in _tests(root, path) for line in part}
     found = []
     for leaf in leaves(root, skip=_QUOTED):
-        line = line_of(leaf)
-        found.append(Token(text_of(leaf), line, line in tests))
+        if line_of(leaf) not in tests:
+            found.append(text_of(leaf))
     for node in walk(root):
         argument = node.child_by_field_name("argument") if node.type == "use_declaration" else None
-        if argument is not None:
-            line = line_of(node)
+        if argument is not None and line_of(node) not in tests:
             for imported in _paths(argument):
-                for word in (",", *re.findall(r"\w+|::|\*", imported)):
-                    found.append(Token(word, line, line in tests))
+                found += [",", *re.findall(r"\w+|::|\*", imported)]
     return found
 
 

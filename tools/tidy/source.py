@@ -11,8 +11,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from tidy import python, rust
-from tidy.rust import Token
+from tidy import rust
 
 __all__ = ["ROOT", "Finding", "Source", "in_python", "read_tree"]
 
@@ -58,18 +57,13 @@ class Source:
         return ast.parse(self.text, self.path)
 
     @cached_property
-    def names(self) -> list[tuple[int, str]]:
-        """What a Python file names, in full, and the lines."""
-        return list(python.names(self.python))
-
-    @cached_property
     def rust(self) -> Node:
         """The syntax tree of a Rust file."""
         return rust.parse(self.text, self.path)
 
     @cached_property
-    def tokens(self) -> list[Token]:
-        """The tokens of a Rust file, and behind them what it imports."""
+    def tokens(self) -> list[str]:
+        """The tokens of a Rust file outside its tests, and behind them what it imports."""
         return rust.tokens(self.rust, self.path)
 
 

@@ -7,6 +7,8 @@
 //! boundary. Where a window begins depends on the trajectory alone, and what a partition does
 //! within it on no other partition: no result depends on the number of threads or on their speed.
 
+#![expect(clippy::disallowed_methods, reason = "partitions of one run, in lockstep")]
+
 use std::hint::spin_loop;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -1,6 +1,8 @@
 //! The fuzz targets' bodies on every tool chain: over the kept corpora, and over random bytes that
 //! are the same each time.
 
+#![expect(clippy::disallowed_methods, reason = "the corpus is files")]
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -182,7 +182,6 @@ pub(crate) fn marks(packet: &Packet) -> (Ecn, u8, u8) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 mod tests {
     use super::*;
     use forebay_network::{FlowId, RouteId};

@@ -10,6 +10,8 @@
 //! also there: `shifted`, in which each stream is its neighbour one draw later, and `counted`,
 //! whose streams start from a common state plus their number, mixed by a multiplication only.
 
+#![expect(clippy::disallowed_methods, reason = "a program that talks to its user")]
+
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 

@@ -3,7 +3,7 @@
 //! A prefetch is a hint: it changes when data is in the caches, never what the data is. Without it
 //! a run gives the same results, and is slower where there are very many flows. See Callahan,
 //! Kennedy and Porterfield, "Software prefetching", ASPLOS IV (1991) 40-52.
-#![allow(unsafe_code, reason = "the hint takes addresses, and changes nothing there")]
+#![expect(unsafe_code, reason = "the hint takes addresses, and changes nothing there")]
 
 use std::mem::MaybeUninit;
 

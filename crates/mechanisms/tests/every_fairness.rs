@@ -1,6 +1,6 @@
 //! What every fairness law must do, whatever it decides.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod support;
 

@@ -1,5 +1,7 @@
 //! Work aside from the thread that Python calls on, which listens for Ctrl-C meanwhile.
 
+#![expect(clippy::disallowed_methods, reason = "Python stays free to be interrupted")]
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -1,5 +1,11 @@
 //! The files that a scenario names: the engine itself opens none.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the one place that opens a scenario's data files"
+)]
+
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind, Read};

@@ -1,5 +1,7 @@
 //! How much memory the process holds.
 
+#![expect(clippy::disallowed_methods, reason = "what the system says of this process")]
+
 /// Bytes in memory now; `None` where the system does not say.
 pub(crate) fn resident() -> Option<u64> {
     // Linux, proc(5): sizes in pages; the second is the resident set.

@@ -3,6 +3,7 @@
 //!
 //! For profiling and for embedding: no Python. Prints the result as JSON.
 #![expect(clippy::print_stderr, reason = "a program that talks to its user")]
+#![expect(clippy::disallowed_methods, reason = "a program that talks to its user")]
 
 use std::io::{ErrorKind, Write as _, stdout};
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! The scripts of the repository, `validation/tcp-scripts`, on the model.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::disallowed_methods, reason = "the scripts are files")]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,7 @@
 //! The reader and the runner on scripts that are wrong, strange, or written for other programs.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::disallowed_methods, reason = "the scripts are files")]
 
 use std::fs;
 use std::path::Path;

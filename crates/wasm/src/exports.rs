@@ -1,6 +1,6 @@
 //! The functions of the module. A page writes a request of so many bytes to where [`input`] says,
 //! calls a function, and reads the answer of [`output_length`] bytes from [`output`].
-#![allow(unsafe_code, reason = "functions of a module have names that nothing else may have")]
+#![expect(unsafe_code, reason = "functions of a module have names that nothing else may have")]
 
 use std::cell::RefCell;
 

@@ -1,6 +1,7 @@
 //! What a page is told: the same run as anywhere else, and what is wrong with a scenario.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::disallowed_methods, reason = "tests read their data")]
 
 use forebay_scenario::{Control, RunOptions, Scenario};
 use forebay_wasm::desk::Desk;

@@ -14,6 +14,8 @@ What `p1-dual-bottleneck` and `p2-64-routers` report beside it is how much faste
 cores: `speedup` is the least time of three runs on one over that of three on two, in turn.
 """
 
+# ruff: noqa: T201, TID251, PLC0415 (prints and measures time; not every system has resource)
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """The command `check`: a scenario file, checked without running it."""
 
+# ruff: noqa: T201 (the command prints)
+
 from __future__ import annotations
 
 from forebay.cli.terminal import print_json

@@ -1,5 +1,7 @@
 """A command of the command line: one table of parameters, from which reader and help are made."""
 
+# ruff: noqa: PLC0415 (a parser takes longer to import than a short run takes)
+
 from __future__ import annotations
 
 from forebay.cli.options import HELP

@@ -6,6 +6,8 @@ else, such as a script of packets that fails. `--json` prints one document on st
 else. Whatever takes long to import is imported by the command that needs it.
 """
 
+# ruff: noqa: T201, PLC0415 (prints errors; a command imports what it needs, --help nothing)
+
 from __future__ import annotations
 
 import errno

@@ -1,5 +1,7 @@
 """The command `linux`: a scenario as a shell script of ip, tc and sysctl, and its run."""
 
+# ruff: noqa: T201 (the command prints)
+
 from __future__ import annotations
 
 import re

@@ -1,5 +1,7 @@
 """The command `run`: one run of a scenario file."""
 
+# ruff: noqa: T201, PLC0415 (prints; `run --json` needs neither tables nor files)
+
 from __future__ import annotations
 
 import json

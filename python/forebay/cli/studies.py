@@ -1,5 +1,7 @@
 """The command `studies`: what can be reproduced."""
 
+# ruff: noqa: T201 (the command prints)
+
 from __future__ import annotations
 
 import textwrap

@@ -1,5 +1,7 @@
 """The command `tcp-script`: scripts of packets, run on the model of TCP."""
 
+# ruff: noqa: T201 (the command prints)
+
 from __future__ import annotations
 
 from forebay.cli.terminal import print_json

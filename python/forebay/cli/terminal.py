@@ -1,5 +1,7 @@
 """The terminal kit of all commands: one width, one look of tables, one way to print JSON."""
 
+# ruff: noqa: T201, PLC0415 (what commands print with; Rich is slow to import)
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """Where a script runs: a kernel of its own in simulated time, or namespaces of this machine."""
 
+# ruff: noqa: TID251 (reports how long it took)
+
 from __future__ import annotations
 
 import gzip

@@ -4,6 +4,8 @@ A page asks nothing of any network: styles and drawings are inside it. It follow
 or dark setting, prints, and fits a phone.
 """
 
+# ruff: noqa: PLC0415 (slow to import, seldom needed)
+
 from __future__ import annotations
 
 from pathlib import Path

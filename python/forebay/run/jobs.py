@@ -5,6 +5,8 @@ over as it finishes. Results depend on the scenario, the seed and the replicatio
 the number of threads or the order in which runs end.
 """
 
+# ruff: noqa: PLC0415 (the engine may not be built, and json is slow to import)
+
 from __future__ import annotations
 
 import os

@@ -4,6 +4,8 @@ Silent unless stderr is a terminal, so that logs and pipes stay clean; only `say
 is respected.
 """
 
+# ruff: noqa: T201, TID251, PLC0415 (prints how long a command will take)
+
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,7 @@
 """Scripts of packets that hold the model of TCP to its standards."""
 
+# ruff: noqa: PLC0415 (slow to import, seldom needed)
+
 from __future__ import annotations
 
 from forebay.errors import UserError

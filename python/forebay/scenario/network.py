@@ -15,6 +15,8 @@ Nothing is checked here that the engine checks: a wrong value, key or unit is re
 `check` with its key path, exactly as in a file.
 """
 
+# ruff: noqa: PLC0415 (slow to import, seldom needed)
+
 from __future__ import annotations
 
 import copy

@@ -7,6 +7,8 @@ What the modules of a study are made of can be imported from here:
 Everything is imported when it is first used.
 """
 
+# ruff: noqa: PLC0415 (imports a name when it is used)
+
 from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, without importing it

@@ -11,6 +11,8 @@ Last come the comparisons of the study's `beyond.py`, with a fixed number of rep
 runs go into a journal (`forebay.study.journal`), from which `--resume` takes them.
 """
 
+# ruff: noqa: TID251 (reports how long it took)
+
 from __future__ import annotations
 
 import math

@@ -1,7 +1,7 @@
 //! An ingress-egress aggregate of calls end to end: over wires that mark what they are told to, and
 //! over a tandem of three links with meters.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod invariants;
 mod probing;

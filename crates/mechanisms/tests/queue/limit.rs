@@ -1,5 +1,7 @@
 //! A limit on the time that a battery takes with one mechanism.
 
+#![expect(clippy::disallowed_methods, reason = "a limit that does not hold would hang")]
+
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;

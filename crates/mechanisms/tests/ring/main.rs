@@ -1,6 +1,6 @@
 //! Packet rings end to end.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod conservation;
 mod order;

@@ -5,7 +5,7 @@
 //! time of 100 ms; an acknowledgement for each segment; no limited transmit. Times are in ms,
 //! windows in segments, and segments count from 0.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod ecn;
 mod growth;

@@ -1,5 +1,7 @@
 //! The numeric vectors of the repository, `validation/vectors/`, on the laws of the tables.
 
+#![expect(clippy::disallowed_methods, reason = "the vectors are files")]
+
 mod control;
 mod sampled;
 #[path = "../support/mod.rs"]

@@ -1,5 +1,7 @@
 //! Fifty random networks as files, for tests of whatever reads files: `tests/networks`.
 
+#![expect(clippy::disallowed_methods, reason = "the networks are files, written on demand")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

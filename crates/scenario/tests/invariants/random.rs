@@ -1,5 +1,10 @@
 //! The invariants in random networks of every mechanism.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a variable says how many networks; two halves go side by side"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_scenario::{Control, Invariant, RunOptions, Scenario};

@@ -1,5 +1,7 @@
 //! The invariants in scenarios that were written for other tests, benchmarks and examples.
 
+#![expect(clippy::disallowed_methods, reason = "tests read their data")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! Texts that are no scenarios at all, and wrong `--set` assignments.
 
+#![expect(clippy::disallowed_types, reason = "measures how long a refusal takes")]
+
 use std::time::{Duration, Instant};
 
 use forebay_scenario::{Scenario, ScenarioError};

@@ -1,5 +1,7 @@
 //! Runs that are stopped, bounded and refused.
 
+#![expect(clippy::disallowed_methods, reason = "a run is stopped from outside")]
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{sleep, spawn};

@@ -88,7 +88,7 @@ pub(super) struct ColdState {
     /// When the first SYN of each connection was sent; empty without handshakes.
     pub(super) opened: Vec<Time>,
     /// Scoreboards of recoveries that are over, for reuse.
-    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
+    #[expect(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     pub(super) spare: Vec<Box<Scoreboard>>,
     /// If writes begin fresh connections.
     pub(super) fresh: Option<Fresh>,

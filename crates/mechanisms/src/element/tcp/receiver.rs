@@ -91,7 +91,6 @@ struct Reorder {
 }
 
 /// Empty reorder buffers for reuse.
-#[allow(clippy::vec_box, reason = "receptions hold boxes, and they move between the two")]
 type Spare = Vec<Box<Reorder>>;
 
 /// How many reported ranges must be remembered to fill four blocks when some of them are released.
