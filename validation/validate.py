@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
             if not _run(name, own, again=bool(names)):
                 failed.append(name)
     except KeyboardInterrupt:
-        print("\nvalidate: interrupted; the same command goes on from here", file=sys.stderr)
+        print("\nvalidate: interrupted; the same command continues", file=sys.stderr)
         return 130
     if failed:
         print(f"validate: FAILED: {', '.join(failed)}")

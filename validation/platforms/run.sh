@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The digests of crates/scenario/tests/golden.txt on other platforms, under QEMU's user mode:
-#   validation/platforms/run.sh [TARGET ...]     aarch64, s390x (big-endian), i686 (32-bit) by default
+#   validation/platforms/run.sh [TARGET ...]     (aarch64, s390x, big-endian, and i686, 32-bit)
 # and on this one in release and debug builds. Installs Rust's targets with rustup and Debian's
 # cross linkers and qemu-user with apt-get, where they lack and it may.
 set -euo pipefail

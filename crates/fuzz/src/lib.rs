@@ -2,7 +2,8 @@
 //! differs from it, or when text that a user could write brings a panic instead of an error.
 //!
 //! The same bodies run twice: over kept corpora and seeded random bytes (`tests/bodies.rs`), on any
-//! tool chain, and under coverage-guided search in `validation/fuzz/` of the repository (`make validate ONLY=fuzz`).
+//! tool chain, and under coverage-guided search in `validation/fuzz/` of the repository (`make
+//! validate ONLY=fuzz`).
 
 mod event_list;
 mod kway_merge;

@@ -61,8 +61,8 @@ def reproduce_studies(study_id: str, request: Request) -> int:
 
 
 def _preview(driver: Driver) -> Preview | None:
-    """The first table of the paper, shown before the long rest is run; `None` where nothing is long
-    or nobody reads it."""
+    """The first table of the paper, shown before the long rest is run; `None` for a short run and
+    for one that is read by a program."""
     quiet = driver.request.quick or driver.request.as_json
     if quiet or (shown := first_table(driver.study)) is None:
         return None
