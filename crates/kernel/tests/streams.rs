@@ -1,8 +1,8 @@
 //! Random streams with consecutive names, interleaved, through published tests of randomness.
 //!
 //! A short battery; `make validate ONLY=streams` runs the long one. Bounds are those of p = 1e-6 on
-//! each side, so that one of the seventy tests here fails by chance with probability 2e-4. Each test
-//! is also run on a wrong generator, which it must refuse.
+//! each side, so that one of the seventy tests here fails by chance with probability 2e-4. Each
+//! test is also run on a wrong generator, which it must refuse.
 
 use std::collections::BTreeSet;
 
