@@ -1,0 +1,26 @@
+"""`python -m manual docs` and `python -m manual site`."""
+
+from __future__ import annotations
+
+import sys
+
+from forebay.run.store import write_text
+from forebay.scenario.catalogue import catalogue
+from manual import build, records, stub
+
+USAGE = "usage: python -m manual docs | site"
+
+
+def main(arguments: list[str]) -> None:
+    """Write the committed files, or build the site."""
+    if arguments == ["docs"]:
+        records.main()
+        write_text(build.ROOT / "python/forebay/__init__.pyi", stub.stub(catalogue()))
+    elif arguments == ["site"]:
+        build.build(build.ROOT / "site")
+    else:
+        raise SystemExit(USAGE)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,70 @@
+"""The order of the site's pages.
+
+Pages of a folder come in the order in which docs/README.md names them, then the others by title:
+a new file is in the navigation without being named anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from manual.sources import Page
+
+__all__ = ["navigation"]
+
+FOLDERS = {
+    "Tutorial": "tutorial/",
+    "Guides": "guides/",
+    "Gallery": "gallery/",
+    "Examples": "examples/",
+    "Notebooks": "notebooks/",
+}
+
+
+def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
+    """The entries, as Zensical takes them: titles with pages, or with entries."""
+    named = next(page.text for page in pages if page.source == "docs/README.md")
+
+    def order(page: Page) -> tuple[int, str]:
+        at = named.find(f"({page.target}")
+        return (at if at >= 0 else len(named), page.title.lower())
+
+    rest = {page.target: page for page in pages}
+
+    def taken(prefix: str) -> list[Page]:
+        found = sorted((p for place, p in rest.items() if place.startswith(prefix)), key=order)
+        for page in found:
+            del rest[page.target]
+        return found
+
+    home = {"Home": [rest.pop("index.md").target, _entry(rest.pop("contents.md"))]}
+    folders = {title: taken(prefix) for title, prefix in FOLDERS.items()}
+    learn = [{title: _entries(found)} for title, found in folders.items() if found]
+    reference = [page for page in pages if page.target in rest and _is_reference(page)]
+    taken("reference/")
+    studies = [{"Conclusions": rest.pop("transports.md").target}]
+    for name, group in groupby(taken("studies/"), key=lambda page: page.target.split("/")[1]):
+        parts = sorted(group, key=lambda page: not page.target.endswith("index.md"))
+        studies.append({name: [parts[0].target, *map(_entry, parts[1:])]})
+    return [
+        home,
+        *learn[:2],
+        {"Examples": learn[2:]},
+        {"Reference": _entries(reference)},
+        {"Studies": studies},
+        {"Project": _entries(sorted(rest.values(), key=order))},
+    ]
+
+
+def _is_reference(page: Page) -> bool:
+    return page.target.startswith("reference/")
+
+
+def _entries(pages: Sequence[Page]) -> list[dict[str, Any]]:
+    return [_entry(page) for page in pages]
+
+
+def _entry(page: Page) -> dict[str, Any]:
+    return {page.title: page.target}
