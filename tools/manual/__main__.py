@@ -7,6 +7,7 @@ import sys
 from forebay.run.store import write_text
 from forebay.scenario.catalogue import catalogue
 from manual import build, records, stub
+from manual.sources import ROOT
 
 USAGE = "usage: python -m manual docs | site"
 
@@ -15,9 +16,9 @@ def main(arguments: list[str]) -> None:
     """Write the committed files, or build the site."""
     if arguments == ["docs"]:
         records.main()
-        write_text(build.ROOT / "python/forebay/__init__.pyi", stub.stub(catalogue()))
+        write_text(ROOT / "python/forebay/__init__.pyi", stub.stub(catalogue()))
     elif arguments == ["site"]:
-        build.build(build.ROOT / "site")
+        build.build(ROOT / "site", ROOT / "out/site")
     else:
         raise SystemExit(USAGE)
 

@@ -14,32 +14,32 @@ import tomli_w
 
 from manual.links import Links
 from manual.navigation import navigation
-from manual.sources import ROOT, Page, pages
+from manual.sources import Page, pages
 
 __all__ = ["build", "outside", "stage"]
 
 HERE = Path(__file__).parent
-STAGE = ROOT / "out/site"
 LOADED = re.compile(
-    r"<(?:script|link|img|iframe|source|video)\b[^>]*?\s(?:src|href|srcset)=[\"']?((?:https?:)?//[^\s\"'>]+)"
-    r"|url\([\"']?((?:https?:)?//[^\s\"')]+)|@import\s+[\"']((?:https?:)?//[^\"']+)"
+    r"<(?:script|link|img|iframe|source|video)\b[^>]*?\s(?:src|href|srcset)=[\"']?"
+    r"((?:https?:)?//[^\s\"'>]+)"
+    r"|(?:url\(|@import\s+)[\"']?((?:https?:)?//[^\s\"')]+)"
 )
 
 
-def build(folder: Path) -> None:
-    """Build the site into `folder`; raises `SystemExit` where a link leads nowhere, or a page would
-    load something from another host."""
-    stage(STAGE)
+def build(folder: Path, work: Path) -> None:
+    """Build the site into `folder`, by way of the folder `work`; raises `SystemExit` where a link
+    leads nowhere, or a page would load something from another host."""
+    stage(work)
     done = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict", "--clean"], cwd=STAGE, check=False
+        [sys.executable, "-m", "zensical", "build", "--strict", "--clean"], cwd=work, check=False
     )
     if done.returncode:
         raise SystemExit(f"the site is not built: zensical ended with {done.returncode}")
-    loads = sorted(set(outside(STAGE / "site")))
+    loads = sorted(set(outside(work / "site")))
     if loads:
         raise SystemExit("pages load from other hosts:\n" + "\n".join(loads))
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.move(STAGE / "site", folder)
+    shutil.move(work / "site", folder)
 
 
 def stage(folder: Path) -> None:
@@ -75,5 +75,5 @@ def outside(folder: Path) -> Iterator[str]:
     """What pages and style sheets would load from another host: file and address."""
     for path in [*folder.rglob("*.html"), *folder.rglob("*.css")]:
         for found in LOADED.finditer(path.read_text(encoding="utf-8")):
-            address = found[1] or found[2] or found[3]
+            address = found[1] or found[2]
             yield f"{path.relative_to(folder)}: {address}"

@@ -35,7 +35,10 @@ def everything() -> str:
         elif page.kind in ("activity", "pace"):
             # Paced sources need both; their round-trip time is that of the link.
             link |= {"delay": "1 ms"}
-            paced = {"activity": {"files": {"rate": "500 kbit/s"}}, page.kind: mechanism}
+            paced: dict[str, Any] = {
+                "activity": {"files": {"rate": "500 kbit/s"}},
+                page.kind: mechanism,
+            }
             policing = {"at": link["from"], "peak": {"rate": "1 Mbit/s"}}
             if "files" in paced["activity"]:
                 paced["frames"] = {"payload": "1508 B"}

@@ -51,6 +51,8 @@ class Links:
                 place = f"reference/{address(described).replace('#', '.md#')}"
             return f"[{found[0]}]({_relative(page.target, place)})"
 
+        # What is inside is Markdown for a forge, and for the site where it says so.
+        text = text.replace("<details>", "<details markdown>")
         return COMMAND.sub(described, TARGET.sub(moved, text))
 
     def _moved(self, page: Page, target: str) -> str:
@@ -110,6 +112,6 @@ def _outside_fences(text: str, change: Callable[[str], str]) -> str:
 def _titled(found: re.Match[str]) -> str:
     indent, ticks, about, body = found.groups()
     language, _, name = about.strip().partition(" ")
-    title = f' title="{name.removeprefix("file=")}"' if name and "=\"" not in name else ""
+    title = f' title="{name.removeprefix("file=")}"' if name and '="' not in name else ""
     about = f"{language}{title}" if title else about
     return f"{indent}{ticks}{about}\n{body}{indent}{ticks}"

@@ -112,7 +112,7 @@ def _tab(title: str, language: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _table(page: Page) -> Iterator[str]:
     if page.fields:
-        yield from ["| parameter | default | meaning | source |", "|---|---|---|---|"]
+        yield from ["| parameter, default | meaning |", "|---|---|"]
         yield from [*map(_row, page.fields), ""]
     else:
         yield from ["It has no parameters.", ""]
@@ -128,11 +128,12 @@ def _header(page: Page) -> str:
 
 def _row(field: Field) -> str:
     default = "required" if field.required else f"`{field.default_text}`"
-    source = "" if field.source == "-" else field.source
     meaning = f"{field.meaning} ({field.takes})"
     for word, about in zip(field.choices, field.choice_meanings, strict=True):
         meaning += f"<br>`{word}`: {about}"
-    words = [f"`{field.name}`", default, meaning, source]
+    if field.source != "-":
+        meaning += f"<br><small>{field.source}</small>"
+    words = [f"`{field.name}`<br>{default}", meaning]
     return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
 
 

@@ -22,6 +22,9 @@ FOLDERS = {
     "Notebooks": "notebooks/",
 }
 
+STUDY = {"results.md": "Every claim", "transports.md": "Other transports"}
+"""Parts of a study beside its index."""
+
 
 def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
     """The entries, as Zensical takes them: titles with pages, or with entries."""
@@ -39,15 +42,16 @@ def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
             del rest[page.target]
         return found
 
-    home = {"Home": [rest.pop("index.md").target, _entry(rest.pop("contents.md"))]}
+    home: dict[str, Any] = {"Home": [rest.pop("index.md").target, _entry(rest.pop("contents.md"))]}
     folders = {title: taken(prefix) for title, prefix in FOLDERS.items()}
     learn = [{title: _entries(found)} for title, found in folders.items() if found]
     reference = [page for page in pages if page.target in rest and _is_reference(page)]
     taken("reference/")
-    studies = [{"Conclusions": rest.pop("transports.md").target}]
-    for name, group in groupby(taken("studies/"), key=lambda page: page.target.split("/")[1]):
-        parts = sorted(group, key=lambda page: not page.target.endswith("index.md"))
-        studies.append({name: [parts[0].target, *map(_entry, parts[1:])]})
+    studies: list[dict[str, Any]] = [{"Conclusions": rest.pop("transports.md").target}]
+    by_study = sorted(taken("studies/"), key=lambda page: page.target)
+    for name, (first, *others) in groupby(by_study, key=lambda page: page.target.split("/")[1]):
+        parts = [{STUDY[page.target.rsplit("/", 1)[1]]: page.target} for page in others]
+        studies.append({f"{name}: {first.title}": [first.target, *parts]})
     return [
         home,
         *learn[:2],

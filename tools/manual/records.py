@@ -38,13 +38,11 @@ def readme(text: str) -> str:
     """README.md with the parts that are made of records; another part stays as it is."""
     for name, lines in {"scores": scores(), "transports": survivors()}.items():
         if lines:
-            pattern = re.compile(
-                rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end of {name} -->)", re.DOTALL
-            )
-            block = "\n".join(lines)
-            text, count = pattern.subn(lambda found, made=block: f"{found[1]}{made}\n{found[2]}", text)
-            if count != 1:
-                raise SystemExit(f"README.md: {count} parts marked as {name}, not one")
+            pattern = rf"(?<=<!-- {name}: made by `make docs` -->\n).*?(?=<!-- end of {name} -->)"
+            found = re.findall(pattern, text, re.DOTALL)
+            if len(found) != 1:
+                raise SystemExit(f"README.md: {len(found)} parts marked as {name}, not one")
+            text = text.replace(found[0], "".join(f"{line}\n" for line in lines))
     return text
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from manual.reference import reference
 
-__all__ = ["ROOT", "Page", "pages"]
+__all__ = ["ROOT", "Page", "committed", "pages"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,9 +57,13 @@ def pages() -> list[Page]:
     return found
 
 
+def committed() -> list[Path]:
+    """The Markdown files of the repository that are pages."""
+    return sorted({path for pattern in COMMITTED for path in ROOT.glob(pattern)})
+
+
 def _committed() -> Iterator[Page]:
-    paths = {path for pattern in COMMITTED for path in ROOT.glob(pattern)}
-    for path in sorted(paths):
+    for path in committed():
         source = path.relative_to(ROOT).as_posix()
         yield Page(source, _target(source), path.read_text(encoding="utf-8"))
 

@@ -12,13 +12,13 @@ from forebay.scenario.catalogue import Page
 __all__ = ["call", "parameters", "setting", "toml"]
 
 
-def setting(page: Page, parameters: Mapping[str, Any]) -> list[str]:
+def setting(page: Page, given: Mapping[str, Any]) -> list[str]:
     """A line of a scenario file, or a section where the line would be long."""
-    one = f"{page.kind} = {toml({page.name: parameters})}"
+    one = f"{page.kind} = {toml({page.name: given})}"
     if len(one) <= 100:
         return [one]
     rows = [f"[{page.kind}.{page.name}]"]
-    for name, value in parameters.items():
+    for name, value in given.items():
         row = f"{name} = {toml(value)}"
         if len(row) > 100 and isinstance(value, list):
             rows += [f"{name} = [", *(f"  {toml(item)}," for item in value), "]"]
@@ -27,14 +27,14 @@ def setting(page: Page, parameters: Mapping[str, Any]) -> list[str]:
     return rows
 
 
-def call(page: Page, parameters: Mapping[str, Any]) -> list[str]:
+def call(page: Page, given: Mapping[str, Any]) -> list[str]:
     """A call, broken as `ruff format` breaks it."""
-    shown = [f"{name}={_python(value)}" for name, value in parameters.items()]
+    shown = [f"{name}={_python(value)}" for name, value in given.items()]
     one = f"{page.kind}.{page.name}({', '.join(shown)})"
     if len(one) <= 100:
         return [one]
     rows = [f"{page.kind}.{page.name}("]
-    for name, value in parameters.items():
+    for name, value in given.items():
         rows += _broken(f"    {name}=", value)
     return [*rows, ")"]
 
@@ -56,10 +56,12 @@ def _broken(head: str, value: Any) -> list[str]:
 
 
 def parameters(page: Page) -> dict[str, Any]:
+    """Parameters with which a mechanism works."""
     return tomllib.loads(page.example)
 
 
 def toml(value: Any) -> str:
+    """A value as a scenario file has it, in one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -67,9 +69,7 @@ def toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, dict):
-        return (
-            f"{{ {', '.join(f'{k} = {toml(v)}' for k, v in value.items())} }}" if value else "{}"
-        )
+        return f"{{ {', '.join(f'{k} = {toml(v)}' for k, v in value.items())} }}" if value else "{}"
     return repr(value)
 
 

@@ -15,7 +15,7 @@ nothing needs any more is itself a finding.
     packages    which package of python/forebay may import which
     documented  parameters and mechanisms of the catalogue, tests
     definitions where the catalogue is defined
-    generated   reference pages, type stub, results in the READMEs of studies
+    generated   type stub, results in the READMEs of studies; no page that `make site` makes
 
 Formatting, types and docstrings are other tools' work: rustfmt, rustc (`missing_docs`), clippy,
 ruff, mypy.

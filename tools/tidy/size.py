@@ -23,7 +23,6 @@ LONG = {
     "LICENSE-*": "the licence's own words",
     "*.svg": "a drawing",
     "docs/notebooks/*.ipynb": "a paragraph is a list of strings in JSON",
-    "docs/reference/*": "written by `make docs`",
     "python/forebay/__init__.pyi": "written by `make docs`",
     "bench/oracles/result.json": "a record, a cell a line",
     "bench/linux/result.json": "a record, a cell a line",
