@@ -9,8 +9,8 @@ if (location.protocol === "file:") {
       this.frame.hidden = true;
       document.body.append(this.frame);
       const inner = this.frame.contentWindow;
-      // What a worker's script expects to find around it.
-      inner.postMessage = (data) => this.receive(data);
+      // What a worker's script expects to find around it. Messages are copies, and arrive later.
+      inner.postMessage = (data) => later(data, (copy) => this.receive(copy));
       inner.importScripts = (...urls) =>
         urls.reduce((before, each) => before.then(() => load(inner, each)), Promise.resolve());
       this.ready = load(inner, new URL(url, location.href).href);
@@ -24,13 +24,20 @@ if (location.protocol === "file:") {
 
     postMessage(data) {
       const inner = this.frame.contentWindow;
-      this.ready.then(() => inner.dispatchEvent(new inner.MessageEvent("message", { data })));
+      const deliver = (copy) =>
+        inner.dispatchEvent(new inner.MessageEvent("message", { data: copy }));
+      this.ready.then(() => later(data, deliver));
     }
 
     terminate() {
       this.frame.remove();
     }
   };
+
+  function later(data, deliver) {
+    const copy = structuredClone(data);
+    setTimeout(() => deliver(copy));
+  }
 
   function load(inner, url) {
     return new Promise((resolve, reject) => {
