@@ -1,6 +1,7 @@
 """The manual: what `make docs` and `make site` write.
 
     python -m manual docs      the committed files that the program and the records give
+    python -m manual pictures  the pictures of tutorial and guides, in `docs/images`
     python -m manual site      the site, in `site/`
 
 Nothing is written down twice: commands are asked for their options, the engine for mechanisms,
@@ -15,6 +16,7 @@ description stops the command.
     conformance page of TCP against the RFCs, and that of the scripts' language
     vectors     page of the numeric vectors
     records     the parts of README.md and docs/transports.md made of the studies' records
+    pictures    drawings of the scenarios that pages show
     stub        the type stub of the package
     reference   all pages whose source is the program
     sources     the pages that are committed, and examples and notebooks as pages

@@ -1,4 +1,4 @@
-"""`python -m manual docs` and `python -m manual site`."""
+"""`python -m manual docs`, `python -m manual pictures` and `python -m manual site`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import sys
 
 from forebay.run.store import write_text
 from forebay.scenario.catalogue import catalogue
-from manual import build, records, stub
+from manual import build, pictures, records, stub
 from manual.sources import ROOT
 
-USAGE = "usage: python -m manual docs | site"
+USAGE = "usage: python -m manual docs | pictures | site"
 
 
 def main(arguments: list[str]) -> None:
@@ -17,6 +17,8 @@ def main(arguments: list[str]) -> None:
     if arguments == ["docs"]:
         records.main()
         write_text(ROOT / "python/forebay/__init__.pyi", stub.stub(catalogue()))
+    elif arguments == ["pictures"]:
+        pictures.pictures()
     elif arguments == ["site"]:
         build.build(ROOT / "site", ROOT / "out/site")
     else:

@@ -14,14 +14,6 @@ from manual.sources import Page
 
 __all__ = ["navigation"]
 
-FOLDERS = {
-    "Tutorial": "tutorial/",
-    "Guides": "guides/",
-    "Gallery": "gallery/",
-    "Examples": "examples/",
-    "Notebooks": "notebooks/",
-}
-
 STUDY = {"results.md": "Every claim", "transports.md": "Other transports"}
 """Parts of a study beside its index."""
 
@@ -43,8 +35,11 @@ def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
         return found
 
     home: dict[str, Any] = {"Home": [rest.pop("index.md").target, _entry(rest.pop("contents.md"))]}
-    folders = {title: taken(prefix) for title, prefix in FOLDERS.items()}
-    learn = [{title: _entries(found)} for title, found in folders.items() if found]
+    learn = [{name.title(): _entries(taken(f"{name}/"))} for name in ("tutorial", "guides")]
+    examples: list[Any] = [rest.pop("examples/index.md").target, *_entries(taken("examples/"))]
+    for name in ("gallery", "notebooks"):
+        if found := taken(f"{name}/"):
+            examples.append({name.title(): _entries(found)})
     reference = [page for page in pages if page.target in rest and _is_reference(page)]
     taken("reference/")
     studies: list[dict[str, Any]] = [{"Conclusions": rest.pop("transports.md").target}]
@@ -54,8 +49,8 @@ def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
         studies.append({f"{name}: {first.title}": [first.target, *parts]})
     return [
         home,
-        *learn[:2],
-        {"Examples": learn[2:]},
+        *learn,
+        {"Examples": examples},
         {"Reference": _entries(reference)},
         {"Studies": studies},
         {"Project": _entries(sorted(rest.values(), key=order))},

@@ -69,13 +69,14 @@ def _committed() -> Iterator[Page]:
 
 
 def _target(source: str) -> str:
-    """`docs/guides/lab.md` as `guides/lab.md`; a README as the index of its folder."""
+    """`docs/guides/lab.md` as `guides/lab.md`; a README by the name of its folder, or as the index
+    of a part of the navigation."""
     if source == "docs/README.md":
         return "contents.md"
-    place = source.removeprefix("docs/")
-    folder, slash, name = place.rpartition("/")
-    name = "index.md" if name == "README.md" else name.lower()
-    return f"{folder}{slash}{name}"
+    folder, _, name = source.removeprefix("docs/").rpartition("/")
+    if name != "README.md":
+        return f"{folder}/{name.lower()}".lstrip("/")
+    return f"{folder}/index.md".lstrip("/") if folder[:8] in ("", "studies/") else f"{folder}.md"
 
 
 def _examples() -> Page:
