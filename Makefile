@@ -10,7 +10,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce check test validate lint format docs site lab lab-picture guided fast \
+.PHONY: help setup reproduce check test validate lint format docs pictures site lab lab-picture guided fast \
   wheel bench bench-lab peers growth instructions instructions-record record clean
 
 help: ## list the targets (minutes: on two cores, once set up)
@@ -44,11 +44,14 @@ format: $(VENV)/.tools ## put everything into its format; seconds
 validate: $(VENV)/.tools ## the long proofs, in portions that resume; ONLY=list names them; hours
 	@$(BIN)/python validation/validate.py $(ONLY) $(if $(ARGS),-- $(ARGS))
 
-docs: setup ## after a change of a mechanism or a study: what is generated and kept; a minute
-	$(BIN)/python docs/studies.py
-	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
+docs: setup ## after a change of a mechanism or a study: what is generated and kept; seconds
+	PYTHONPATH=tools $(BIN)/python -m manual docs
 
-site: ## the documentation as pages, into site/; 2 minutes
+pictures: setup ## after a change of a page with a picture: those of tutorial and guides; a minute
+	PYTHONPATH=tools $(BIN)/python -m manual pictures
+
+site: $(VENV)/.site ## to read the documentation: site/, pages that can be searched from disk; a minute
+	PYTHONPATH=tools $(BIN)/python -m manual site
 
 lab: ## after a change of the lab or for `forebay lab`: its page (needs node); 2 minutes
 	lab/build.sh
@@ -127,6 +130,12 @@ $(VENV)/.guided: $(VENV)/.built
 	@echo "the engine once more, guided by a profile of short runs: four minutes the first time"
 	bench/profile/guided.sh $(BIN)/maturin develop --release
 	@touch $(VENV)/.built $@
+
+$(VENV)/.site: $(VENV)/.built
+	@echo "what makes the pages: seconds"
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*p["optional-dependencies"]["site"], sep="\n")' | xargs $(PIP) install
+	@touch $@
 
 $(VENV)/.tools: $(VENV)/.built
 	@echo "the tools that tests and checks take: a minute the first time"

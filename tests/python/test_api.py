@@ -340,12 +340,15 @@ def test_defaults_written_out_are_the_defaults() -> None:
 
 def test_reference_pages_cover_everything() -> None:
     """A mechanism or a parameter would be undocumented."""
-    from forebay.scenario.reference import file_name, pages
+    from manual.mechanisms import address, mechanisms
 
-    written = pages(catalogue())
+    written = mechanisms(catalogue())
     for page in catalogue().pages():
-        text = written[file_name(page)]
+        name, _, anchor = address(page).partition("#")
+        _, _, behind = written[name].partition(f"## {page.name} {{#{anchor}}}\n")
+        text = behind.partition("\n## ")[0]
         assert page.summary in text
         for field in page.fields:
-            assert f"| `{field.name}` |" in text
-        assert f"({file_name(page)})" in written["README.md"]
+            assert f"| `{field.name}`<br>" in text
+        assert f"({name}.md#{anchor})" in written["mechanisms"]
+    assert all(len(text.encode()) < 100_000 for text in written.values())

@@ -18,7 +18,6 @@ read what changed.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import os
 import re
@@ -29,7 +28,6 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -37,6 +35,7 @@ import pytest
 import forebay
 from forebay.run.jobs import Job, check
 from forebay.scenario.catalogue import catalogue
+from manual import records, writing
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -224,31 +223,19 @@ def test_code_shown_is_the_code(path: Path) -> None:
             assert shown in there, f"{path.name} shows what is not in {block.argument}"
 
 
-def pages_module(name: str = "pages") -> ModuleType:
-    """`docs/pages.py` or another module there, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location(f"forebay_docs_{name}", DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_what_pages_say_of_records_is_in_the_records() -> None:
     """A count that someone typed would outlive the record that it was read from; `make docs`."""
-    made = pages_module("studies")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert made.readme(text) == text
-    assert made.transports() == (DOCS / "transports.md").read_text(encoding="utf-8")
+    assert records.readme(text) == text
+    assert records.transports() == (DOCS / "transports.md").read_text(encoding="utf-8")
 
 
-def test_conclusions_that_hold_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conclusions_that_hold_are_counted() -> None:
     """A transport tried at a few points would seem to overturn all else.
 
     Of three sentences that hold with the own transport, all were tried with `new`, of which one
     holds, and one with `rare`, which holds; the fourth does not hold and counts nowhere.
     """
-    made = pages_module("studies")
     grades = [
         {"": "holds", "new": "holds", "rare": "holds"},
         {"": "holds", "new": "fails"},
@@ -259,23 +246,17 @@ def test_conclusions_that_hold_are_counted(monkeypatch: pytest.MonkeyPatch) -> N
         "statements": [{"grades": each} for each in grades],
         "transports": [{"id": "new", "title": "New"}, {"id": "rare", "title": "Rare"}],
     }
-    assert made.surviving(document) == (3, {"New": "1", "Rare": "1 of 1"})
-    records = {("af", "transports.json"): document}
-    monkeypatch.setattr(made, "read", lambda *place: records.get(place, {}))
-    assert "of the 3 of `af` that hold with its own 1 with New, 1 of 1 with Rare." in " ".join(
-        made.survivors()
-    )
+    assert records.surviving(document) == (3, {"New": "1", "Rare": "1 of 1"})
 
 
-def test_examples_by_name_are_the_same_from_python() -> None:
+def test_examples_are_the_same_from_python() -> None:
     """The two ways to write a mechanism that the reference shows would differ."""
-    text = pages_module().by_example()
-    pairs = list(zip(*[iter(blocks(text))] * 2, strict=True))
-    assert len(pairs) == sum(len(category.pages) for category in catalogue().categories)
-    for toml, python in pairs:
-        (written,) = tomllib.loads(toml.text).values()
-        names = {name: getattr(forebay, name) for name in forebay.__all__ if name.islower()}
-        assert eval(python.text, names).to_dict() == written, python.text
+    names = {name: getattr(forebay, name) for name in forebay.__all__ if name.islower()}
+    for page in (page for category in catalogue().categories for page in category.pages):
+        given = writing.parameters(page)
+        (written,) = tomllib.loads("\n".join(writing.setting(page, given))).values()
+        python = "\n".join(writing.call(page, given))
+        assert eval(python, names).to_dict() == written, python
 
 
 UNITS = {

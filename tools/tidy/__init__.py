@@ -10,7 +10,7 @@ is wrong with them. A rule says why it exists.
     modules     files of a crate that use each other in a circle
     documented  parameters and mechanisms of the catalogue, tests
     definitions where the catalogue is defined
-    generated   reference pages, type stub, results in the READMEs of studies
+    generated   type stub, results in the READMEs of studies; no page that `make site` makes
 
 The rest is the work of common tools. Calls and types that are banned, and the sizes of functions:
 clippy (clippy.toml) and ruff (pyproject.toml). Which crate may depend on which: cargo-deny

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from forebay.report.readme import results_markdown
-from forebay.scenario import reference
 from forebay.scenario.catalogue import catalogue
 from forebay.study.loading import load_study
-from tidy.source import ROOT, Finding, Source
+from manual.stub import stub
+from tidy.source import Finding, Source
 
-__all__ = ["check", "check_results", "compare"]
+__all__ = ["check", "check_results", "check_stub"]
 
 REFERENCE = "docs/reference/"
 STUB = "python/forebay/__init__.pyi"
@@ -22,28 +20,24 @@ WHY = "it would describe another version than the one it comes with; run"
 
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:
-    """Reference pages, type stub and results of studies that are not those of this version."""
+    """Type stub and results of studies that are not those of this version, and pages that are
+    committed although the program makes them."""
     there = {source.path: source.text for source in sources}
-    pages = reference.pages(catalogue()) | _pages_module().pages()
-    wanted = {f"{REFERENCE}{name}": text for name, text in pages.items()}
-    wanted[STUB] = reference.stub(catalogue())
-    yield from compare(there, wanted)
+    yield from check_stub(there, stub(catalogue()))
     for path in sorted(there):
+        if path.startswith(REFERENCE):
+            yield Finding(path, 1, "a page that `make site` makes", "it would go stale; remove it")
         if path.startswith("studies/") and path.endswith("/result.json"):
             yield from check_results(Path(path).parent.name, there)
 
 
-def compare(there: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[Finding]:
-    """Generated files that differ, are missing, or that nothing generates."""
-    for path, text in sorted(wanted.items()):
-        if path not in there:
-            yield Finding(path, 1, "missing", f"{WHY} `make docs`")
-        elif there[path] != text:
-            line = _first_difference(there[path].splitlines(), text.splitlines())
-            yield Finding(path, line, "not what the engine gives", f"{WHY} `make docs`")
-    for path in sorted(there):
-        if path.startswith(REFERENCE) and path not in wanted:
-            yield Finding(path, 1, "a page of nothing", "what it described is gone; remove it")
+def check_stub(there: Mapping[str, str], wanted: str) -> Iterator[Finding]:
+    """A type stub that is missing or differs from that of the engine, `wanted`."""
+    if STUB not in there:
+        yield Finding(STUB, 1, "missing", f"{WHY} `make docs`")
+    elif there[STUB] != wanted:
+        line = _first_difference(there[STUB].splitlines(), wanted.splitlines())
+        yield Finding(STUB, line, "not what the engine gives", f"{WHY} `make docs`")
 
 
 def check_results(study: str, there: Mapping[str, str]) -> Iterator[Finding]:
@@ -70,13 +64,3 @@ def check_results(study: str, there: Mapping[str, str]) -> Iterator[Finding]:
 def _first_difference(found: Sequence[str], wanted: Sequence[str]) -> int:
     pairs = enumerate(zip(found, wanted, strict=False), 1)
     return next((n for n, (a, b) in pairs if a != b), min(len(found), len(wanted)) + 1)
-
-
-def _pages_module() -> ModuleType:
-    """`docs/pages.py`, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("forebay_docs_pages", ROOT / "docs/pages.py")
-    if spec is None or spec.loader is None:
-        raise RuntimeError("docs/pages.py cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

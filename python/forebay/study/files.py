@@ -159,7 +159,8 @@ def _is_plain(value: Any) -> bool:
 
 
 def document_of(driver: Driver) -> dict[str, Any]:
-    """What was run and what came of every claim and comparison: `docs/reference/results.md`."""
+    """What was run and what came of every claim and comparison; `tools/manual/columns.py` says what
+    each column means."""
     outcome, notes = driver.outcome, driver.notes
     numbers, statements = driver.selected()
     grades = outcome.grades()

@@ -1,0 +1,61 @@
+"""A scenario in which every mechanism of the catalogue occurs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forebay.scenario.catalogue import catalogue
+from manual.writing import parameters, toml
+
+__all__ = ["everything"]
+
+
+def everything() -> str:
+    """A scenario that uses every mechanism once, as its example has it."""
+    head = ['duration = "20 ms"']
+    record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
+    record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
+    record += ["classes = true", "jitter = true", "losses = true"]
+    for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
+        ends = {"from": f"a{number}", "to": f"b{number}"}
+        link: dict[str, Any] = {**ends, "rate": "10 Mbit/s"}
+        flow: dict[str, Any] = dict(ends)
+        mechanism = {page.name: parameters(page)}
+        if page.kind == "traffic":
+            flow |= {"traffic": mechanism, "tcp": {}}
+        elif page.kind == "sizes":
+            transfers = {"transfers": {"rate": "50 /s", "sizes": mechanism}}
+            flow |= {"traffic": transfers, "tcp": {}}
+        elif page.kind in ("admission", "termination"):
+            head.append(f"aggregates.a{number} = {toml({page.kind: mechanism})}")
+            voice = {"voice": {"codec": "g711_20ms"}}
+            flow |= {"aggregate": f"a{number}", "traffic": voice, "calls": {"initial": 1}}
+        elif page.kind == "control":
+            flow |= {"tcp": {"control": mechanism}}
+        elif page.kind in ("activity", "pace"):
+            # Paced sources need both; their round-trip time is that of the link.
+            link |= {"delay": "1 ms"}
+            paced: dict[str, Any] = {
+                "activity": {"files": {"rate": "500 kbit/s"}},
+                page.kind: mechanism,
+            }
+            policing = {"at": link["from"], "peak": {"rate": "1 Mbit/s"}}
+            if "files" in paced["activity"]:
+                paced["frames"] = {"payload": "1508 B"}
+            flow |= {"paced": paced, "policing": policing, "late_after": "20 ms"}
+        elif page.kind == "adaptation":
+            flow |= {"media": {"adaptation": mechanism}}
+        elif page.kind == "fairness":
+            ring = {"stations": [*ends.values(), f"c{number}"], "rate": "622.08 Mbit/s"}
+            head.append(f"rings.r{number} = {toml(ring | {'fairness': mechanism})}")
+            # A ring and a link join two nodes once: the link leads on.
+            link["from"] = f"d{number}"
+            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+        else:
+            link |= {page.kind: mechanism}
+            if page.kind == "detector":  # that looks at the queue
+                link |= {"queue": {"droptail": {"limit": "20 packets"}}}
+            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+        head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
+    # Dotted keys belong to the top level: they go before the table.
+    return "\n".join([*head, *record]) + "\n"

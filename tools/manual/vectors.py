@@ -1,0 +1,40 @@
+"""The page that lists the numeric vectors."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import groupby
+from pathlib import Path
+
+from forebay.scenario.catalogue import catalogue
+from manual.mechanisms import address
+
+__all__ = ["vectors"]
+
+ROOT = Path(__file__).parents[2]
+
+_HEAD = """\
+What arrives at a queue, and which packets must depart, be dropped or be marked at which time; what
+is reported to a congestion control, or sent and delivered, and which window and rate follow: as the
+standards have it, test data for any implementation, in the public domain. The
+[fields](../../validation/vectors/README.md) are explained beside the files. Every case is computed
+by hand or by a model in exact arithmetic, and held against the mechanisms here by `cargo test -p
+forebay-mechanisms --test vectors`.
+"""
+
+
+def vectors() -> str:
+    """By mechanism: every case with what it shows."""
+    lines = ["# Vectors", "", *_HEAD.splitlines()]
+    paths = sorted((ROOT / "validation/vectors").glob("*/*.toml"))
+    for mechanism, group in groupby(paths, key=lambda path: path.parent.name):
+        cases = [(path, tomllib.loads(path.read_text(encoding="utf-8"))) for path in group]
+        category = "control" if "acks" in cases[0][1] else "queue"
+        (page,) = catalogue().named(f"{category}.{mechanism}")
+        link = address(page).replace("#", ".md#")
+        lines += ["", f"## {mechanism}", "", f"[Parameters]({link}).", ""]
+        lines += ["| case | what it shows |", "|---|---|"]
+        for path, case in cases:
+            link = f"../../validation/vectors/{mechanism}/{path.name}"
+            lines.append(f"| [{path.stem}]({link}) | {case['title']} |")
+    return "\n".join(lines) + "\n"
