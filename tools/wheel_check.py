@@ -77,7 +77,9 @@ def problems(path: Path, found: Iterable[str], wanted: set[str], lab: bool = Tru
     wanted = wanted | {PAGE} if lab else wanted
     told = []
     if path.suffix == ".whl":
-        native = {name for name in found if fnmatch(name, "forebay/_native.*") and "pyi" not in name}
+        native = {
+            name for name in found if fnmatch(name, "forebay/_native.*") and "pyi" not in name
+        }
         if len(native) != 1:
             told.append(f"{len(native)} modules forebay/_native.*; a wheel has one")
         package = {name for name in found - native if ".dist-info/" not in name}
