@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 import wheel_check
 
 ROOT = Path(__file__).resolve().parents[2]
