@@ -24,12 +24,12 @@ bin=empty/bin
   cat > sweep.toml <<SWEEP
 scenario = "short.toml"
 replications = 2
-quantities = ["links.bottleneck.utilization"]
+quantities = ["links.access.utilization"]
 [grid]
-"links.bottleneck.rate" = ["5 Mbit/s", "10 Mbit/s"]
+"links.access.rate" = ["5 Mbit/s", "10 Mbit/s"]
 SWEEP
-  "$bin/forebay" new bufferbloat > short.toml
-  "$bin/forebay" sweep sweep.toml --until "2 s" --out sweep
+  "$bin/forebay" new bufferbloat short.toml
+  "$bin/forebay" sweep sweep.toml --until "12 s" --out sweep
 } >&2
 "$bin/forebay" run "$root/bench/scenarios/s1-af.toml" --until "2 s" --json > run.json
 "$bin/python" -c 'import json; print(json.load(open("run.json"))["digest"])'
