@@ -99,7 +99,7 @@ fast: setup ## rebuild the engine for this machine's processor, with a new profi
 	@touch $(VENV)/.built
 	@echo "ready: $(BIN)/forebay"
 
-wheel: $(BIN)/python ## dist/forebay-*.whl, for other machines of this kind (LAB=no: without the lab)
+wheel: $(BIN)/python ## dist/forebay-*.whl, for machines of this kind (LAB=no: without the lab)
 	@$(if $(filter no,$(LAB)),rm -f python/forebay/lab/page.html,lab/build.sh || \
 	  { echo "wheel: the page of the lab cannot be built here; LAB=no leaves it out" >&2; exit 1; })
 	$(GUIDED_BUILD) --fresh $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \

@@ -66,7 +66,7 @@ def test_workflows_have_no_more_rights_than_they_need(path: Path) -> None:
 
 
 def test_workflows_run_targets_that_are_there() -> None:
-    """A target that is renamed would fail where nobody looks until a release."""
+    """Workflows call targets of the Makefile: one that was renamed fails here, not in a release."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     for path in SCHEMAS["vendor.github-workflows"]:

@@ -147,7 +147,7 @@ def test_bad_input_is_refused(
 def test_a_page_that_is_not_built_says_how_it_is(
     forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who has no source is told of a wheel that has the page, and who has one, how it is built."""
+    """The message names a wheel that has the page, and in a checkout how it is built."""
     monkeypatch.setattr(lab, "PAGE", tmp_path / "none.html")
     answer = forebay("lab", "--write", str(tmp_path / "page.html"))
     assert answer.status == 1
