@@ -73,10 +73,13 @@ fast: $(VENV)/.guided ## the same for this machine's processor alone; 6 minutes
 	bench/profile/guided.sh --fresh --native $(BIN)/maturin develop --release
 	@touch $(VENV)/.built $(VENV)/.guided
 
-wheel: $(VENV)/.tools ## dist/forebay-*.whl, for machines of this kind, with the lab; 10 minutes
+wheel: $(BIN)/python ## dist/forebay-*.whl, for machines of this kind, with the lab (or LAB=no); 10 minutes
+	@$(if $(filter no,$(LAB)),rm -f python/forebay/lab/page.html,lab/build.sh || \
+	  { echo "wheel: the page of the lab cannot be built here; LAB=no leaves it out" >&2; exit 1; })
 	bench/profile/guided.sh --fresh $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
 	  --no-deps --wheel-dir dist .
-	@ls dist/*.whl
+	@$(BIN)/python tools/wheel_check.py $(if $(filter no,$(LAB)),--no-lab) \
+	  "$$(ls -t dist/forebay-*.whl | head -n 1)"
 
 bench: guided ## the standard benchmarks; a minute
 	$(BIN)/forebay bench

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["EXTRAS", "MissingExtraError", "missing_library", "need"]
+__all__ = ["EXTRAS", "MissingExtraError", "is_installed", "missing_library", "need"]
 
 EXTRAS = {
     "pyarrow": "tables",
@@ -34,12 +34,17 @@ class MissingExtraError(UserError, ImportError):
     """A library that is needed is not installed; the message names the extra that installs it."""
 
 
-def need(what: str, *libraries: str) -> None:
-    """Raise `MissingExtraError` unless all of these libraries, which `what` needs, are there."""
+def is_installed(library: str) -> bool:
+    """True if a library can be imported; it is not imported."""
     # Imported where needed: most commands need none of them.
     from importlib.util import find_spec
 
-    lacking = [library for library in libraries if find_spec(library) is None]
+    return find_spec(library) is not None
+
+
+def need(what: str, *libraries: str) -> None:
+    """Raise `MissingExtraError` unless all of these libraries, which `what` needs, are there."""
+    lacking = [library for library in libraries if not is_installed(library)]
     if lacking:
         raise MissingExtraError(_told(what, lacking))
 

@@ -118,7 +118,7 @@ def test_every_file_of_a_folder_may_be_damaged(forebay: front.Forebay, folder: P
                 refused.add(path.name)
             else:
                 # What the page does not need, or tables that may as well not have been recorded.
-                known = ("manifest.json", "runs.parquet")
+                known = ("manifest.json", "runs.parquet", "summary.parquet")
                 assert path.name in known or missing_table or "tables" in path.parts, path
         path.unlink(missing_ok=True)
         path.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from pathlib import Path
@@ -49,7 +50,9 @@ def test_extras_are_those_of_the_package() -> None:
     "words",
     [
         ["run", "SCENARIO"],
-        ["run", "SCENARIO", "--replications", "2", "--out", "OUT"],
+        ["run", "SCENARIO", "--out", "OUT"],
+        ["run", "SCENARIO", "--out", "OUT", "--format", "csv"],
+        ["run", "SCENARIO", "--replications", "2", "--out", "OUT", "--format", "csv"],
         ["run", "SCENARIO", "--set", "record.series=100ms", "--flent", "OUT"],
         ["check", "SCENARIO"],
         ["mechanisms", "red"],
@@ -70,10 +73,8 @@ def test_a_plain_installation_runs_scenarios(
 @pytest.mark.parametrize(
     ("words", "extra"),
     [
-        (["run", "SCENARIO", "--out", "OUT"], "tables"),
-        (["run", "SCENARIO", "--replications", "2", "--out", "OUT", "--format", "csv"], "tables"),
-        (["sweep", "SCENARIO"], "plots"),
-        (["report", "OUT"], "plots"),
+        (["run", "SCENARIO", "--out", "OUT", "--format", "parquet"], "tables"),
+        (["sweep", "SCENARIO", "--out", "OUT", "--format", "both"], "tables"),
         (["reproduce", "af", "--out", "OUT"], "studies"),
         (["transports", "af", "--out", "OUT"], "studies"),
     ],
@@ -92,6 +93,73 @@ def test_what_needs_an_extra_names_it(
     assert complaint.count("\n") == 1
     assert f"pip install 'forebay[{extra}]'" in complaint
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def sweep(scenario: Path) -> Path:
+    """A sweep of two points over the transfer."""
+    path = scenario.with_name("rates.toml")
+    path.write_text(
+        'scenario = "short.toml"\nreplications = 2\nquantities = ["links.wire.utilization"]\n'
+        '[grid]\nlinks.wire.rate = ["1 Mbit/s", "2 Mbit/s"]\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_plain_installation_sweeps(
+    sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Means and runs are the same with and without extras; extras add Parquet and plots.
+
+    What is made without them is CSV and a page that says what draws plots, and goes when they are
+    there."""
+    out = tmp_path / "out"
+    words = ["sweep", str(sweep), "--out", str(out), "--json"]
+    with monkeypatch.context() as lacking:
+        for name in EXTRAS:
+            lacking.setitem(sys.modules, name, None)
+        assert main(words) == 0
+        assert {path.name for path in out.glob("*.*")} >= {"runs.csv", "summary.csv", "sweep.json"}
+        assert not list(out.rglob("*.parquet"))
+        page = (out / "report.html").read_text(encoding="utf-8")
+        assert "pip install &#39;forebay[plots]&#39;" in page
+        assert page.count("<figure") == 0
+        assert main(["report", str(out)]) == 0
+        assert (out / "report.html").read_text(encoding="utf-8") == page
+    plain = json.loads(capsys.readouterr().out.partition("\nreport: ")[0])
+    means = (out / "summary.csv").read_text(encoding="utf-8").splitlines()
+    assert [row.split(",")[2] for row in means[1:]] == [str(it["mean"]) for it in plain["summary"]]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == plain
+    assert not list(out.rglob("*.csv"))
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "forebay[plots]" not in page
+    assert page.count("<figure") > 0
+
+
+def test_a_page_shows_what_a_plain_installation_recorded(
+    scenario: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A series that was kept as CSV is drawn like one that was kept as Parquet."""
+    recorded = ["run", str(scenario), "--set", "record.series=100ms", "--set", "record.delays=true"]
+    plain, whole = tmp_path / "plain", tmp_path / "whole"
+    with monkeypatch.context() as lacking:
+        for name in EXTRAS:
+            lacking.setitem(sys.modules, name, None)
+        assert main([*recorded, "--out", str(plain)]) == 0
+        assert (plain / "tables/series/links.wire.csv").exists()
+        assert main(["report", str(plain)]) == 2
+        assert "pip install 'forebay[plots]'" in capsys.readouterr().err
+    assert main([*recorded, "--out", str(whole)]) == 0
+    for folder in (plain, whole):
+        assert main(["report", str(folder)]) == 0
+    pages = [(folder / "report.html").read_text(encoding="utf-8") for folder in (plain, whole)]
+    drawn = [page.partition("<figure")[2].rpartition("</figure>")[0] for page in pages]
+    assert drawn[0] == drawn[1] != ""
 
 
 @pytest.mark.usefixtures("plain")

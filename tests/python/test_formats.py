@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import front
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -119,19 +120,17 @@ def test_every_run_of_a_sweep_is_in_the_tables(
 
 def test_lists_and_words_become_columns() -> None:
     """A spreadsheet would show `[1, 2]` in a cell, or take a comma in a name for a new cell."""
-    table = pa.table(
-        {
-            "name": ["a, b", "c"],
-            "by": [[1], [2, 3]],
-            "of": [{"x": 1.5, "y": [7]}, {"x": None, "y": []}],
-            "last": [None, "d"],
-        }
-    )
-    lines = csv_bytes(table).decode().splitlines()
-    assert lines[0] == '"name","by.0","by.1","of.x","of.y.0","last"'
-    assert [dict(zip(lines[0].split(","), row, strict=True)) for row in csv.reader(lines[1:])] == [
-        dict(zip(lines[0].split(","), row, strict=True))
-        for row in (["a, b", "1", "", "1.5", "7", ""], ["c", "2", "3", "", "", "d"])
+    columns = {
+        "name": ["a, b", "c"],
+        "by": [[1], [2, 3]],
+        "of": [{"x": 1.5, "y": [7]}, {"x": None, "z": True}],
+        "counted": np.array([1e-300, 2.0]),
+        "last": pa.array([None, 'say "d"']),
+    }
+    assert csv_bytes(columns).decode().splitlines() == [
+        "name,by.0,by.1,of.x,of.y.0,of.z,counted,last",
+        '"a, b",1,,1.5,7,,1e-300,',
+        'c,2,3,,,true,2.0,"say ""d"""',
     ]
 
 

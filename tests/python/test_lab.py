@@ -147,10 +147,12 @@ def test_bad_input_is_refused(
 def test_a_page_that_is_not_built_says_how_it_is(
     forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A user without node would see a traceback, or an empty page."""
+    """The message names a wheel that has the page, and in a checkout how it is built."""
     monkeypatch.setattr(lab, "PAGE", tmp_path / "none.html")
     answer = forebay("lab", "--write", str(tmp_path / "page.html"))
     assert answer.status == 1
+    assert answer.err.count("\n") == 1
+    assert "pip install --force-reinstall" in answer.err
     assert "make lab" in answer.err
 
 

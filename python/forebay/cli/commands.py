@@ -180,6 +180,11 @@ def _formats(word: str) -> tuple[str, ...]:
     return _FORMATS[word]
 
 
+def _need_formats(command: str, formats: Sequence[str]) -> None:
+    if "parquet" in formats:
+        need(f"{command} --format parquet", "pyarrow")
+
+
 def _out(default: str) -> Parameter:
     return option("--out", "DIR", f"Where results go{default}.", read=_path)
 
@@ -394,10 +399,7 @@ def run(
     """Run a scenario file once, or several times, and show its flows and links."""
     from forebay.cli.run import Exports, Show
 
-    if out is not None and replications is None:
-        need("run --out", "pyarrow")
-    if formats:
-        need("run --format", "pyarrow")
+    _need_formats("run", formats)
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
     exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures", "force")))
@@ -443,7 +445,7 @@ def run(
 )
 def sweep(sweep_file: Path, **options: Any) -> int:
     """Run a scenario with other values of its parameters, and replications: what is not there."""
-    need("sweep", "matplotlib", "pyarrow")
+    _need_formats("sweep", options["formats"])
     from forebay.cli.sweep import SweepOptions, run_sweep
 
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
@@ -551,7 +553,6 @@ def lab(
 @_command(argument("DIR", "folder", "The folder.", read=_path))
 def report(folder: Path) -> None:
     """Build the pages of a folder of results again: report.html, and a study's README.md."""
-    need("report", "matplotlib", "pyarrow")
     from forebay.report.build import build_report
 
     print(f"report: {build_report(folder)}")

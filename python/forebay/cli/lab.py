@@ -18,7 +18,7 @@ from forebay.run.progress import say, say_warnings
 __all__ = ["PAGE", "open_lab", "page", "server"]
 
 PAGE = Path(__file__).parents[1] / "lab" / "page.html"
-"""What `make lab` builds: one file with the engine in it."""
+"""What `make lab` builds and a wheel holds: one file with the engine in it."""
 
 GIVEN = "/*GIVEN*/"
 """Where in the page its scenario stands, as JSON."""
@@ -72,7 +72,9 @@ def page(scenario: Path | str | None) -> str:
         text = PAGE.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise MachineError(
-            "the lab is not built: `make lab` builds it, with node and Rust's WebAssembly target"
+            "this installation was built without the page of the lab; wheels of releases have it: "
+            "pip install --force-reinstall --no-deps --only-binary :all: forebay; in a checkout "
+            "`make lab` builds it, with node and Rust's WebAssembly target"
         ) from None
     return text.replace(GIVEN, given, 1)
 

@@ -15,7 +15,7 @@ from forebay.run.columns import columns, kinds, unit_in
 from forebay.run.jobs import load
 from forebay.run.repeat import command_line
 from forebay.run.results import Results, run_replications
-from forebay.run.store import json_rows, write_tables, write_text
+from forebay.run.store import columns_of, json_rows, write_tables, write_text
 from forebay.run.tables import result_tables
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _document(results: Results, command: str) -> dict[str, Any]:
 
 def _tables(results: Results) -> dict[str, Any]:
     runs = [({"replication": found["replication"]}, found) for found in results.documents]
-    return result_tables(runs) | {"intervals": results.summary()}
+    return result_tables(runs) | {"intervals": columns_of(results.intervals())}
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import MachineError, UserError, output_folder
+from forebay.extras import is_installed
 from forebay.paths import joined, names_of
 from forebay.report.page import REPORT, refuse_foreign_report
 from forebay.report.sweep_pages import sweep_report, warning_words
@@ -22,12 +23,11 @@ from forebay.run.journal import JOURNAL, Journal
 from forebay.run.progress import say, say_warnings
 from forebay.run.store import move_aside, refuse_foreign
 from forebay.run.sweep import (
-    CSV_FILES,
-    FILES,
     SUMMARY,
     Planned,
     Sweep,
     failures,
+    files,
     load_sweep,
     plan,
     run_missing,
@@ -77,7 +77,7 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
     say_warnings(map(warning_words, warnings(planned)))
     where = find_executor(options.executor, options.jobs)
     folder = output_folder(_folder(sweep, options))
-    refuse_foreign(folder, [*FILES, *(CSV_FILES if "csv" in options.formats else ())])
+    refuse_foreign(folder, files(options.formats))
     refuse_foreign_report(folder, "--out")
     advice = "with --fresh, the folder is moved aside and a new one begun"
     with closing(where), terminated_like_interrupted(), Journal(folder, advice) as journal:
@@ -104,7 +104,9 @@ def _publish(
     sweep: Sweep, planned: Sequence[Planned], journal: Journal, folder: Path
 ) -> dict[str, Any]:
     """Write summary and report, unless they are there and of the same runs; the document."""
-    source, names = source_of(sweep, planned, journal), (*FILES, REPORT)
+    source, names = source_of(sweep, planned, journal), (*files(), REPORT)
+    if not is_installed("matplotlib"):
+        source += " without plots"
     if journal.is_made(source, names):
         found: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         return found
@@ -205,4 +207,6 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
         screen.print()
     for sentence in text.notes(document["summary"]):
         screen.print(sentence)
-    screen.print(f"{document['runs']} runs; report: {page}", soft_wrap=True)
+    plots = "" if is_installed("matplotlib") else " (plots need pip install 'forebay[plots]')"
+    told = f"{document['runs']} runs; report: {page}{plots}"
+    screen.print(plain_markup(told), soft_wrap=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forebay.errors import UserError, nearest, output_folder
+from forebay.extras import need
 from forebay.report.about import write_study_pages
 from forebay.report.page import refuse_foreign_report
 from forebay.report.run_pages import run_report
@@ -30,8 +31,9 @@ def build_report(folder: Path) -> Path:
         raise UserError(f"{folder}: no such folder{nearest(folder.name, siblings)}")
     if not folder.is_dir():
         raise UserError(f"{folder}: is a file; a report is built of a folder of results")
-    for name, build in PAGES.items():
+    for name, (build, libraries) in PAGES.items():
         if (folder / name).exists():
+            need(f"report of {name}", *libraries)
             output_folder(folder, "report")
             refuse_foreign_report(folder, "report")
             return _built(build, folder)
@@ -64,9 +66,9 @@ def _study_report(folder: Path) -> Path:
     return write_study_pages(outcome, document, load_notes(study), folder)
 
 
-PAGES: dict[str, Callable[[Path], Path]] = {
-    "result.json": _study_report,
-    "run.json": run_report,
-    "sweep.json": sweep_report,
+PAGES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
+    "result.json": (_study_report, ("matplotlib", "pyarrow")),
+    "run.json": (run_report, ("matplotlib", "pyarrow")),
+    "sweep.json": (sweep_report, ()),
 }
-"""What makes the page of a folder, by the file that tells whose it is."""
+"""What makes the page of a folder, and what it needs, by the file that tells whose it is."""

@@ -19,12 +19,13 @@ from forebay.drawing import (
     top_legend_inches,
 )
 from forebay.errors import printable
+from forebay.extras import is_installed
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.run.axes import VARIANT
 from forebay.run.columns import unit_of
-from forebay.run.documents import ANY, read_document
+from forebay.run.documents import ANY, check_shape, read_document
 from forebay.run.heat import HeatMap, draw_heat
-from forebay.run.store import check_columns, read_table
+from forebay.run.repeat import quoted
 from forebay.run.words import axis_scale, quantity_words, setting_words
 from forebay.units import Unit
 
@@ -36,11 +37,19 @@ SWEEP = {
     "quantities": [str],
     "seeds": [int],
     "runs": int,
+    "summary": [
+        {
+            **dict.fromkeys(("mean", "low", "high"), (float, None)),
+            **{"quantity": str, "replications": int, "note?": str},
+        }
+    ],
     "failed?": [{"reason": str, "command": str}],
     "warnings?": [{"warning": str, "points": int, "where": {"*": [ANY]}}],
 }
 """What of a sweep's document the page shows."""
 
+PLAIN = (str, float, bool)
+"""What a parameter's value may be."""
 PANELS = 12
 """Small multiples in a drawing at most."""
 LINES = 12
@@ -52,15 +61,12 @@ Axis = tuple[str, ...]
 
 def sweep_report(folder: Path) -> Path:
     """The page of what `forebay sweep` wrote; its path. Raises `UserError` if it is damaged."""
-    document = read_document(folder / "sweep.json", SWEEP)
+    path = folder / "sweep.json"
+    document = read_document(path, SWEEP)
     parameters = list(document["grid"])
-    summary = read_table(folder / "summary.parquet")
-    if summary.num_rows:
-        columns = {"quantity": "words", "replications": "whole numbers"}
-        columns |= dict.fromkeys(("mean", "low", "high"), "numbers")
-        check_columns(folder / "summary.parquet", summary, columns | dict.fromkeys(parameters, ""))
-    table = [_bounded(row) for row in summary.to_pylist() if row["mean"] is not None]
-    sections = warned(map(warning_words, document.get("warnings", [])))
+    check_shape(path, document, {"summary": [dict.fromkeys(parameters, PLAIN)]})
+    table = [_bounded(row) for row in document["summary"] if row["mean"] is not None]
+    sections = _without_plots(folder) + warned(map(warning_words, document.get("warnings", [])))
     for quantity in document["quantities"]:
         rows = [row for row in table if row["quantity"] == quantity]
         sections.append(_section(quantity, parameters, rows))
@@ -68,6 +74,15 @@ def sweep_report(folder: Path) -> Path:
         failed = [[row["reason"], row["command"]] for row in document["failed"]]
         sections.append(Section("Failed runs", tables=[Table(["why", "the run again"], failed)]))
     return write_page(folder, document, sections, ("version", "build", "seeds", "runs"))
+
+
+def _without_plots(folder: Path) -> list[Section]:
+    """The section of what is to be done where plots cannot be drawn; none where they can."""
+    if is_installed("matplotlib"):
+        return []
+    said = "The tables below are whole. Plots need Matplotlib, which is not installed: "
+    command = quoted(["forebay", "report", str(folder)])
+    return [Section("No plots", f"{said}pip install 'forebay[plots]', then {command}")]
 
 
 def warning_words(row: Mapping[str, Any]) -> str:
@@ -110,8 +125,9 @@ def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
     )
     said = " ".join(text.notes(rows))
     axes = _axes(parameters, rows)
-    heat = _heat(quantity, axes, rows) if len(axes) > 1 and rows else []
-    lines = _lines(quantity, axes, rows)
+    drawn = rows if is_installed("matplotlib") else []
+    heat = _heat(quantity, axes, drawn) if len(axes) > 1 and drawn else []
+    lines = _lines(quantity, axes, drawn)
     first, rest = (heat, lines) if heat else (lines, [])
     return Section(quantity_words(quantity), said, figures=first, folded=rest, tables=[shown])
 

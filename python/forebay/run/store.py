@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from forebay.errors import MachineError, UserError
-from forebay.extras import need
+from forebay.extras import is_installed, need
 from forebay.run.csv_files import csv_bytes
 from forebay.run.locks import LOCK, in_use
 
@@ -29,6 +29,7 @@ __all__ = [
     "MANIFEST",
     "TABLES",
     "check_columns",
+    "columns_of",
     "json_rows",
     "move_aside",
     "own_files",
@@ -36,12 +37,13 @@ __all__ = [
     "read_tables",
     "refuse_foreign",
     "rows_table",
+    "stored_format",
     "table_bytes",
     "table_of",
     "table_path",
     "take_over",
     "write_bytes",
-    "write_csv",
+    "write_columns",
     "write_table",
     "write_tables",
     "write_text",
@@ -49,6 +51,8 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 TABLES = "tables"
+FORMATS = ("parquet", "csv")
+"""Endings of tables; the first that there is, is read."""
 
 
 def write_text(path: Path, content: str) -> None:
@@ -87,10 +91,17 @@ def write_table(path: Path, table: pa.Table) -> None:
     _replace(path, lambda file: file.write(content))
 
 
-def write_csv(path: Path, table: pa.Table) -> None:
-    """Write an Arrow table as CSV."""
-    content = csv_bytes(table)
-    _replace(path, lambda file: file.write(content))
+def stored_format() -> str:
+    """What tables of results are kept as: `"parquet"`, or `"csv"` without pyarrow."""
+    return "parquet" if is_installed("pyarrow") else "csv"
+
+
+def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns as a table, in the format that the file's ending says."""
+    if path.suffix == ".csv":
+        write_bytes(path, csv_bytes(columns))
+    else:
+        write_table(path, _table(columns))
 
 
 def table_bytes(table: pa.Table) -> bytes:
@@ -110,20 +121,25 @@ def table_of(content: bytes) -> pa.Table:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file back. Raises `UserError` for a file that is missing or damaged."""
+    """Read a table of results back, from Parquet or CSV. Raises `UserError` for a file that is
+    missing or damaged."""
     import pyarrow as pa
+    import pyarrow.csv
     import pyarrow.parquet as pq
 
+    what = "CSV" if path.suffix == ".csv" else "Parquet"
     try:
         with path.open("rb") as file:
-            return pq.read_table(file)
+            if what == "Parquet":
+                return pq.read_table(file)
+            # A name may be a number.
+            names = pyarrow.csv.ConvertOptions(column_types={"group": pa.string()})
+            return pyarrow.csv.read_csv(file, convert_options=names)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; it belongs to the results there") from None
     except (OSError, pa.ArrowException) as error:
         told = str(error).strip().splitlines() or [type(error).__name__]
-        raise UserError(
-            f"{path}: damaged: not a Parquet file that can be read: {told[0]}"
-        ) from None
+        raise UserError(f"{path}: damaged: not a {what} file that can be read: {told[0]}") from None
 
 
 def check_columns(path: Path, table: pa.Table, columns: Mapping[str, str]) -> None:
@@ -154,19 +170,20 @@ def _holds(kind: pa.DataType, what: str) -> bool:
 def write_tables(
     folder: Path,
     tables: Mapping[str, Mapping[str, Any]],
-    results: Mapping[str, pa.Table] | None = None,
+    results: Mapping[str, Mapping[str, Any]] | None = None,
     formats: Sequence[str] = (),
 ) -> None:
-    """Write recorded tables, a Parquet file each, below `folder`, and captures beside them;
-    others that we wrote go.
+    """Write recorded tables, a file of `stored_format` each, below `folder`, and captures beside
+    them; others that we wrote go.
 
     `formats` are the endings of further files: of recorded tables, and of `results`.
     """
     captures = {
         f"{name}.pcapng": columns["byte"] for name, columns in tables.items() if _is_capture(name)
     }
-    recorded = {name: _table(columns) for name, columns in tables.items() if not _is_capture(name)}
-    wanted: dict[str, Any] = {_table_name(name): table for name, table in recorded.items()}
+    recorded = {name: columns for name, columns in tables.items() if not _is_capture(name)}
+    kept = stored_format()
+    wanted: dict[str, Any] = {_table_name(name, kept): table for name, table in recorded.items()}
     asked = recorded | {f"results/{name}": table for name, table in (results or {}).items()}
     wanted |= {_table_name(name, end): table for end in formats for name, table in asked.items()}
     own = own_files(folder)
@@ -179,7 +196,7 @@ def write_tables(
     for name, table in wanted.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        (write_csv if name.endswith(".csv") else write_table)(path, table)
+        write_columns(path, table)
     gone = {
         name
         for name in own - all_names
@@ -204,18 +221,19 @@ def _table(columns: Mapping[str, Any]) -> pa.Table:
 def read_tables(folder: Path) -> dict[str, pa.Table]:
     """The recorded tables below `folder`, by name. Raises `UserError` for a damaged one."""
     root = folder / TABLES
-    return {
-        path.relative_to(root).as_posix().removesuffix(".parquet"): read_table(path)
-        for path in sorted(root.rglob("*.parquet"))
-    }
+    # What was written without pyarrow is there as CSV alone.
+    every = sorted({path.with_suffix("") for end in FORMATS for path in root.rglob(f"*.{end}")})
+    names = [path.relative_to(root).as_posix() for path in every]
+    return {name: read_table(table_path(folder, name)) for name in names}
 
 
 def table_path(folder: Path, name: str) -> Path:
     """The file of a recorded table."""
-    return folder / _table_name(name)
+    found = (folder / _table_name(name, ending) for ending in FORMATS)
+    return next((path for path in found if path.exists()), folder / _table_name(name, FORMATS[0]))
 
 
-def _table_name(name: str, ending: str = "parquet") -> str:
+def _table_name(name: str, ending: str) -> str:
     return f"{TABLES}/{name}.{ending}"
 
 
@@ -267,7 +285,7 @@ def _is_inside(name: Any) -> bool:
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
     """Raise `UserError` if one of these files, or a table, is there and not in the manifest."""
     own = own_files(folder)
-    endings = (".parquet", ".csv")
+    endings = [f".{ending}" for ending in FORMATS]
     tables = sorted(path for path in (folder / TABLES).rglob("*") if path.suffix in endings)
     for name in [*names, *(path.relative_to(folder).as_posix() for path in tables)]:
         if name not in own and os.path.lexists(folder / name):
@@ -289,16 +307,19 @@ def _write_manifest(folder: Path, names: Iterable[str]) -> None:
     write_text(folder / MANIFEST, json.dumps({"files": sorted(names)}, indent=1) + "\n")
 
 
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of rows that may lack some of them, in the order of appearance."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """An Arrow table of rows that may lack some columns.
 
     Raises `MissingExtraError` without pyarrow.
     """
     need("a table", "pyarrow")
-    import pyarrow as pa
-
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table({name: [row.get(name) for row in rows] for name in names})
+    return _table(columns_of(rows))
 
 
 def _replace(path: Path, write: Any) -> None:

@@ -24,8 +24,9 @@ such as `events`.
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
 output folder holds `runs.sqlite` (the journal: every run's whole document, kept as it finishes),
 `runs.parquet` (values and quantities of every run), `summary.parquet` (means and 95 %
-intervals), `sweep.json` and, built from those, `report.html`. A sweep continues what its folder
-holds.
+intervals), `sweep.json` (the same intervals and what made them) and, built from that,
+`report.html`. Without pyarrow the tables are `runs.csv` and `summary.csv`. A sweep continues what
+its folder holds.
 """
 
 from __future__ import annotations
@@ -62,12 +63,13 @@ from forebay.run.progress import meter, note
 from forebay.run.repeat import quoted, repeat_line
 from forebay.run.samples import percentile_note
 from forebay.run.store import (
+    FORMATS,
+    columns_of,
     own_files,
     read_table,
-    rows_table,
+    stored_format,
     take_over,
-    write_csv,
-    write_table,
+    write_columns,
     write_tables,
     write_text,
 )
@@ -76,12 +78,11 @@ from forebay.stats import finite, replication_interval
 from forebay.toml import inline, parse
 
 __all__ = [
-    "CSV_FILES",
-    "FILES",
     "SUMMARY",
     "Planned",
     "Sweep",
     "failures",
+    "files",
     "load_sweep",
     "plan",
     "run_missing",
@@ -93,10 +94,8 @@ __all__ = [
 ]
 
 SUMMARY = "sweep.json"
-FILES = ("runs.parquet", "summary.parquet", SUMMARY)
-"""What `write_summary` writes."""
-CSV_FILES = ("runs.csv", "summary.csv")
-"""The same tables as CSV."""
+TABLES = ("runs", "summary")
+"""The tables of a sweep: a row for each run, and one for each mean with its interval."""
 
 WAIT_S = 0.2
 """How often it is looked whether runs that another process makes are finished."""
@@ -423,6 +422,12 @@ def finished(
             yield replication, found.document
 
 
+def files(formats: Sequence[str] = ()) -> list[str]:
+    """The files that `write_summary` writes, and its tables in further formats."""
+    kept = dict.fromkeys([stored_format(), *formats])
+    return [*(f"{name}.{ending}" for ending in kept for name in TABLES), SUMMARY]
+
+
 def write_all_tables(
     sweep: Sweep,
     planned: Sequence[Planned],
@@ -430,21 +435,22 @@ def write_all_tables(
     folder: Path,
     formats: Sequence[str],
 ) -> None:
-    """Write every kind of rows of every run that `journal` holds in each of the formats, and what
-    `write_summary` wrote as CSV, if that is one of them. Those of other formats go."""
+    """Write every kind of rows of every run that `journal` holds in each of the formats, and the
+    tables of `write_summary` in those that they are not in. Those of other formats go."""
     runs = (
         ({**entry.values, "replication": replication, "seed": entry.seed}, document)
         for entry in planned
         for replication, document in finished(sweep, entry, journal)
     )
     write_tables(folder, {}, result_tables(runs) if formats else {}, formats)
-    if "csv" not in formats:
-        for name in own_files(folder).intersection(CSV_FILES):
-            (folder / name).unlink(missing_ok=True)
-    else:
-        take_over(folder, CSV_FILES)
-        for name in CSV_FILES:
-            write_csv(folder / name, read_table((folder / name).with_suffix(".parquet")))
+    wanted, kept = files(formats), stored_format()
+    every = {f"{name}.{ending}" for ending in FORMATS for name in TABLES}
+    for name in own_files(folder).intersection(every.difference(wanted)):
+        (folder / name).unlink(missing_ok=True)
+    take_over(folder, wanted)
+    for name, ending in itertools.product(TABLES, set(formats) - {kept}):
+        table = read_table(folder / f"{name}.{kept}")
+        write_columns(folder / f"{name}.{ending}", table.to_pydict())
 
 
 def write_summary(
@@ -476,9 +482,9 @@ def write_summary(
             for quantity in sweep.quantities
             if values[quantity]
         ]
-    take_over(folder, FILES)
-    write_table(folder / "runs.parquet", rows_table(rows))
-    write_table(folder / "summary.parquet", rows_table(summary))
+    take_over(folder, files())
+    for name, table in zip(TABLES, (rows, summary), strict=True):
+        write_columns(folder / f"{name}.{stored_format()}", columns_of(table))
     document = {
         "name": sweep.name,
         "version": version(),

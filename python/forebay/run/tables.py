@@ -7,21 +7,18 @@ recorded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forebay.run.columns import kinds
-from forebay.run.store import rows_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from forebay.run.store import columns_of
 
 __all__ = ["result_tables"]
 
 
 def result_tables(
     runs: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
-) -> dict[str, pa.Table]:
-    """A table for each kind of rows that any run has.
+) -> dict[str, dict[str, list[Any]]]:
+    """The columns of a table for each kind of rows that any run has.
 
     `runs` are what the first columns say of a run, such as its replication, and its document.
     """
@@ -29,4 +26,4 @@ def result_tables(
     for columns, document in runs:
         for kind, found in rows.items():
             found += [{**columns, **row} for row in document[kind]]
-    return {kind: rows_table(found) for kind, found in rows.items() if found}
+    return {kind: columns_of(found) for kind, found in rows.items() if found}
