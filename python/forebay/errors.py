@@ -10,12 +10,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-    from typing import Any
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 __all__ = [
     "MachineError",
@@ -71,21 +70,14 @@ class ScenarioWarning(UserWarning):
     """What can be run and is hardly meant: a scenario whose results may not be what they seem."""
 
 
-def warn_of(warnings: Iterable[str]) -> None:
+def warn_of(texts: Iterable[str]) -> None:
     """Issue a `ScenarioWarning` for each text, at the line outside this package that asked for what
     led to it."""
-    texts = list(warnings)
-    if not texts:
-        return
-    # Imported where needed: a run of the command line says them on stderr.
-    import sys
-    import warnings as python
-
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     for text in texts:
-        python.warn(printable(text), ScenarioWarning, stacklevel=level)
+        warnings.warn(printable(text), ScenarioWarning, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:
@@ -215,8 +207,6 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _nearest_file(missing: Path | str) -> str:
-    from pathlib import Path
-
     path = Path(missing)
     try:
         siblings = {e.stem: e.name for e in path.parent.iterdir() if e.suffix == path.suffix}

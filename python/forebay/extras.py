@@ -6,11 +6,9 @@ studies is installed by name, such as `pip install 'forebay[tables]'`; `pyprojec
 
 from __future__ import annotations
 
-from forebay.errors import UserError
+from collections.abc import Sequence
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from forebay.errors import UserError
 
 __all__ = ["EXTRAS", "MissingExtraError", "missing_library", "need"]
 

@@ -29,7 +29,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 LAZY = {
     "python/forebay/run/jobs.py": "the engine may not be built, which is told when it is needed",
     "python/forebay/cli/commands.py": "a command imports what it needs, --help nothing",
-    "python/forebay/cli/command.py": "argparse takes longer to import than a short run takes",
     "python/forebay/cli/run.py": "`run --json` starts twice as fast without tables and files",
 }
 """The files in which functions import modules of the package, and why."""

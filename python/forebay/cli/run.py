@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError, nearest, output_folder
 from forebay.paths import names_below
@@ -12,11 +14,7 @@ from forebay.run.jobs import check, files_read, load, run_jobs
 from forebay.run.progress import meter, note, say_warnings
 from forebay.run.repeat import command_line, quoted
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from forebay.run.jobs import Job, Run
     from forebay.run.outputs import Output
 
