@@ -7,14 +7,17 @@ A `MachineError` ends it likewise, with exit status 1.
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import stat
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 __all__ = [
     "MachineError",
@@ -89,8 +92,6 @@ def printable(text: str, keep: str = "") -> str:
     escaped, as `\\n`, `\\x1b` or `\\u202e`, except those to `keep`; blanks of any width stay."""
     if text.isprintable():
         return text
-    # Imported where needed: most texts are plain.
-    from unicodedata import category
 
     def stays(c: str) -> bool:
         return c.isprintable() or c in keep or category(c) == "Zs"
@@ -114,9 +115,6 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
     """What stands for the names most like `name`, or that hold it, the nearest first."""
-    # Imported where needed: most commands are right.
-    import difflib
-
     # The hyphens of options would make all of them alike.
     word = name.lower().lstrip("-")
     known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}
@@ -187,8 +185,6 @@ def output_folder(path: Path, option: str = "--out") -> Path:
     `UserError`, which begins with the `option` that named the folder, and `MachineError` when the
     disk is full.
     """
-    import tempfile
-
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

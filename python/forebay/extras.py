@@ -7,6 +7,7 @@ studies is installed by name, such as `pip install 'forebay[tables]'`; `pyprojec
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from forebay.errors import UserError
 
@@ -32,9 +33,6 @@ class MissingExtraError(UserError, ImportError):
 
 def need(what: str, *libraries: str) -> None:
     """Raise `MissingExtraError` unless all of these libraries, which `what` needs, are there."""
-    # Imported where needed: most commands need none of them.
-    from importlib.util import find_spec
-
     lacking = [library for library in libraries if find_spec(library) is None]
     if lacking:
         raise MissingExtraError(_told(what, lacking))

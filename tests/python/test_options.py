@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,22 @@ def test_slips_are_told_in_one_line(forebay: front.Forebay, words: str, complain
     """Each kind of slip would be told in its own way, or with another status."""
     (line,) = forebay.refused(*words.split()).splitlines()
     assert line.startswith(f"forebay: error: {complaint}")
+
+
+@pytest.mark.parametrize("word", ["--help", "studies"])
+def test_a_command_answers_at_once(word: str) -> None:
+    """Who explores commands would wait for each: 0.3 s are felt. Processor time is counted, which
+    depends least on what else the machine does, and the least of ten."""
+    least = 1.0
+    for _ in range(10):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "forebay", word], stdout=subprocess.DEVNULL, check=True
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        least = min(least, taken)
+    assert least < 0.3
 
 
 def test_a_run_needs_no_library(scenario: Path) -> None:
