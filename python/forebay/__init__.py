@@ -16,10 +16,6 @@ Everything is imported when it is first used, so that the command line starts at
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from typing import Any
-
 _HOMES = {
     "Network": "forebay.scenario.network",
     "Node": "forebay.scenario.network",
@@ -39,7 +35,7 @@ _TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
 __all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'forebay' has no attribute {name!r}")
     from importlib import import_module

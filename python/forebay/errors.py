@@ -5,19 +5,19 @@ text says what was read, where, and what is allowed, with the nearest valid name
 A `MachineError` ends it likewise, with exit status 1.
 """
 
-# ruff: noqa: PLC0415 (slow to import, seldom needed)
-
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import stat
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-    from typing import Any
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from unicodedata import category
 
 __all__ = [
     "MachineError",
@@ -73,21 +73,14 @@ class ScenarioWarning(UserWarning):
     """What can be run and is hardly meant: a scenario whose results may not be what they seem."""
 
 
-def warn_of(warnings: Iterable[str]) -> None:
+def warn_of(texts: Iterable[str]) -> None:
     """Issue a `ScenarioWarning` for each text, at the line outside this package that asked for what
     led to it."""
-    texts = list(warnings)
-    if not texts:
-        return
-    # Imported where needed: a run of the command line says them on stderr.
-    import sys
-    import warnings as python
-
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     for text in texts:
-        python.warn(printable(text), ScenarioWarning, stacklevel=level)
+        warnings.warn(printable(text), ScenarioWarning, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:
@@ -99,8 +92,6 @@ def printable(text: str, keep: str = "") -> str:
     escaped, as `\\n`, `\\x1b` or `\\u202e`, except those to `keep`; blanks of any width stay."""
     if text.isprintable():
         return text
-    # Imported where needed: most texts are plain.
-    from unicodedata import category
 
     def stays(c: str) -> bool:
         return c.isprintable() or c in keep or category(c) == "Zs"
@@ -124,9 +115,6 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
     """What stands for the names most like `name`, or that hold it, the nearest first."""
-    # Imported where needed: most commands are right.
-    import difflib
-
     # The hyphens of options would make all of them alike.
     word = name.lower().lstrip("-")
     known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}
@@ -197,8 +185,6 @@ def output_folder(path: Path, option: str = "--out") -> Path:
     `UserError`, which begins with the `option` that named the folder, and `MachineError` when the
     disk is full.
     """
-    import tempfile
-
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -217,8 +203,6 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _nearest_file(missing: Path | str) -> str:
-    from pathlib import Path
-
     path = Path(missing)
     try:
         siblings = {e.stem: e.name for e in path.parent.iterdir() if e.suffix == path.suffix}

@@ -4,15 +4,12 @@
 studies is installed by name, such as `pip install 'forebay[tables]'`; `pyproject.toml` lists them.
 """
 
-# ruff: noqa: PLC0415 (slow to import, seldom needed)
-
 from __future__ import annotations
 
-from forebay.errors import UserError
+from collections.abc import Sequence
+from importlib.util import find_spec
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from forebay.errors import UserError
 
 __all__ = ["EXTRAS", "MissingExtraError", "is_installed", "missing_library", "need"]
 
@@ -36,9 +33,6 @@ class MissingExtraError(UserError, ImportError):
 
 def is_installed(library: str) -> bool:
     """True if a library can be imported; it is not imported."""
-    # Imported where needed: most commands need none of them.
-    from importlib.util import find_spec
-
     return find_spec(library) is not None
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from forebay.units import UNITS, Unit
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 __all__ = ["count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
 

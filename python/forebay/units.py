@@ -7,9 +7,7 @@ one that a study measures or a series that a mechanism gives, ends in its unit: 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 __all__ = ["UNITS", "Unit", "multiple_of_ending", "of_name", "symbolised"]
 

@@ -167,9 +167,9 @@ def test_study_output_that_cannot_be_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["rnu"], ['no command "rnu"', 'did you mean "run"', "reproduce"]),
+        (["rnu"], ['COMMAND: "rnu"', 'did you mean "run"', "reproduce"]),
         (["reproduec", "af"], ['did you mean "reproduce"']),
-        ([""], ["no command"]),
+        ([""], ['COMMAND: ""']),
         (["--verison"], ["--verison", "--version"]),
         (["run"], ["SCENARIO.toml"]),
         (["run", "a.toml", "b.toml"], ["b.toml"]),

@@ -11,7 +11,7 @@ import front
 import pytest
 
 from forebay.cli.bench import names as benchmarks
-from forebay.cli.commands import COMMANDS
+from forebay.cli.commands import COMMANDS, PARSER
 from forebay.cli.completion import SCRIPTS, candidates
 from forebay.scenario.catalogue import catalogue
 from forebay.study.folders import study_folders
@@ -19,7 +19,7 @@ from forebay.study.folders import study_folders
 
 def of(*words: str) -> list[str]:
     """What the last of the words can be."""
-    return candidates(COMMANDS, words)
+    return candidates(PARSER, COMMANDS, words)
 
 
 def test_every_command_is_offered() -> None:
@@ -32,8 +32,8 @@ def test_every_command_is_offered() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_offered_once(name: str) -> None:
     """An option could not be found by trying, or be given twice where once is allowed."""
-    options = {each.name for each in COMMANDS[name].parameters if each.is_option}
-    assert set(of(name, "--")) == options | {"--help"}
+    options = {word for each in COMMANDS[name].actions for word in each.option_strings}
+    assert set(of(name, "--")) == options - {"-h"}
     if "--json" in options:
         assert of(name, "--js") == ["--json"]
         assert of(name, "--json", "--js") == []
@@ -111,9 +111,7 @@ def test_the_command_prints_a_script(forebay: front.Forebay) -> None:
     for shell, text in SCRIPTS.items():
         assert forebay("completion", shell).out == text
         assert "forebay --complete" in text
-    assert 'no completion for "basch" (did you mean "bash"?)' in forebay.refused(
-        "completion", "basch"
-    )
+    assert 'SHELL: "basch" (did you mean "bash"?)' in forebay.refused("completion", "basch")
     assert "SHELL" in forebay.refused("completion")
     assert forebay("--complete", "sw").out == "sweep\n"
 

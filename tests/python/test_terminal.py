@@ -1,14 +1,10 @@
-"""What commands print with: pages that look the same with rich and without."""
+"""What commands print with: one width, one look of tables, colour for terminals alone."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from forebay.cli.terminal import Grid, print_page
+from forebay.cli.terminal import WIDTH, Grid, print_page
 
 FACTS = [": 5 s simulated in 1.00 ms", "seed 1, replication 0"]
 FLOWS = Grid("flows", ["name", "sent", "mean delay"], [["tcp[0]", "1 888", "40.92 ms"],
@@ -21,51 +17,48 @@ def printed(capsys: pytest.CaptureFixture[str], name: str, grids: list[Grid]) ->
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("name", "grid"),
-    [
-        ("small", FLOWS),
-        ("small", Grid("links", ["name", "use"], [])),
-        ("small", Grid("links (2 idle ones left out)", ["name", "use"], [["a", "1 %"]])),
-        ("small", Grid("links", ["name", "use"], [["wire" * 30, "1 %"]])),
-        ("small", Grid("links", ["name", "use"], [["wire " * 30, "1 %"]])),
-        ("small", Grid("links", ["name", "use"], [["[bold]:smile:\\", ":b:"]])),
-        ("small", Grid("links", ["name", "use"], [["网", "1 %"]])),
-        ("[red]café[/]", FLOWS),
-        (":smile", FLOWS),
-        ("word " * 20, FLOWS),
-    ],
-)
-def test_a_page_looks_the_same_without_rich(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, grid: Grid
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
+    """Numbers of several digits could not be compared at a glance."""
+    assert [line.rstrip() for line in printed(capsys, "small", [FLOWS]).splitlines()] == [
+        "small: 5 s simulated in 1.00 ms",
+        "seed 1, replication 0",
+        "flows",
+        "name           sent   mean delay",
+        "─" * 32,
+        "tcp[0]        1 888     40.92 ms",
+        "a long name       5            -",
+    ]
+
+
+@pytest.mark.parametrize("columns", ["20", "400"])
+@pytest.mark.parametrize("name", ["wire" * 30, "wire " * 30, "[red]café[/]", ":smile:", "\\", "网"])
+def test_a_page_for_a_file_has_at_most_100_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, columns: str
 ) -> None:
-    """What a command prints would depend on whether anything in it needed rich."""
-    found = printed(capsys, name, [grid, FLOWS])
-    # Says to rich that this is no terminal, and to us that rich is to decide.
-    monkeypatch.setenv("TTY_COMPATIBLE", "0")
-    assert found == printed(capsys, name, [grid, FLOWS])
+    """A file would be laid out for the terminal that it was written from, or lose a part of a name:
+    what looks like markup is none."""
+    monkeypatch.setenv("COLUMNS", columns)
+    grid = Grid("links", ["name", "use"], [[name, "1 %"]])
+    lines = printed(capsys, name, [grid, FLOWS]).splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    table = lines[lines.index(next(line for line in lines if line.startswith("links"))) :]
+    shown = "".join(line.partition("1 %")[0] for line in table)
+    assert name.replace(" ", "") in shown.replace(" ", "")
 
 
 def test_colour_can_be_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A pipe to a pager that shows colours would have none."""
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    assert "\x1b[1m" not in printed(capsys, "small", [FLOWS])
+    """A pipe to a pager that shows colours would have none, or a file be full of codes."""
+    assert "\x1b[" not in printed(capsys, "small", [FLOWS])
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[1m" in printed(capsys, "small", [FLOWS])
-
-
-def test_a_page_for_a_file_needs_no_rich(scenario: Path) -> None:
-    """A short run would take four times as long to show as to do."""
-    script = (
-        "import sys; from forebay.cli.commands import main; "
-        f"main(['run', {str(scenario)!r}, '--until', '1.1 s']); "
-        "print(*sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("small: 1.1 s simulated in ")
-    assert "rich" not in done.stderr.split()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in printed(capsys, "small", [FLOWS])

@@ -21,11 +21,18 @@ def command_line() -> str:
     lines += ["| 130 | interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`); "]
     lines[-1] += "finished runs are kept |"
     for name, command in COMMANDS.items():
-        lines += ["", f"## {name}", "", command.summary, "", "```", command.usage(), "```", ""]
+        lines += ["", f"## {name}", "", str(command.description), "", "```"]
+        lines += [str(command.usage), "```", ""]
         lines += ["| option | meaning |", "|---|---|"]
-        for row in command.rows():
+        for action in command.actions:
+            if action.dest == "help":
+                continue
+            option = " ".join([*action.option_strings, str(action.metavar or "")]).rstrip()
+            # As argparse writes a percent sign.
+            row = option, str(action.help).replace("%%", "%")
             option, meaning = (words.replace("|", "\\|") for words in row)
             lines.append(f"| `{option}` | {meaning} |")
+        lines.append("| `-h, --help` | Show this message and exit. |")
     return "\n".join(lines) + "\n"
 
 

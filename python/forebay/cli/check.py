@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from forebay.cli.terminal import print_json
 from forebay.errors import printable
 from forebay.run.jobs import check, load
 from forebay.run.progress import say_warnings
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["check_scenario"]
 

@@ -10,31 +10,69 @@ else. Whatever takes long to import is imported by the command that needs it.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
-from forebay.cli.command import Command
-from forebay.cli.options import HELP, Parameter, Whole, argument, flag, option
-from forebay.errors import MachineError, UserError, nearest, printable
+from forebay.cli.options import (
+    CHECK,
+    FORMAT,
+    FORMATS,
+    JOBS,
+    JSON,
+    KEEP_FINISHED,
+    LIMITS,
+    REPLICATIONS,
+    SCENARIO,
+    SEED,
+    SEEDS,
+    SET,
+    UNTIL,
+    flag,
+    force,
+    out,
+    path,
+    repeated,
+)
+from forebay.cli.parser import Argument, Parser, Whole, argument
+from forebay.errors import MachineError, UserError, printable
 from forebay.extras import missing_library, need
 from forebay.run.jobs import build, native, version
-from forebay.run.limits import MOST_RUNS, memory_size, seconds
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-    from typing import Any
+Function = Callable[..., int | None]
+"""Does a command, given the value of each of its arguments and options by name; what it returns is
+the exit status, 0 if it returns none."""
 
-    Function = Callable[..., int | None]
-
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "PARSER", "main"]
 
 INTERRUPTED = 130
 
-COMMANDS: dict[str, Command] = {}
-"""All commands by name, in the order in which a newcomer needs them."""
+COMMANDS: dict[str, Parser] = {}
+"""The parsers of all commands by name, in the order in which a newcomer needs them."""
+
+PARSER = Parser(
+    prog="forebay",
+    usage="forebay COMMAND [OPTIONS] [ARGUMENTS]",
+    description="Simulate queues, markers and congestion control, packet by packet, with error "
+    "bars. Of each command, `forebay COMMAND --help` tells what it takes.",
+)
+PARSER.add_argument(
+    "--version",
+    action="store_true",
+    help="Show the version of the engine and its build, a hash of its sources.",
+)
+_SUBPARSERS = PARSER.add_subparsers(metavar="COMMAND", title="commands", prog="forebay")
+_ENVIRONMENT = {
+    "FOREBAY_STUDIES=DIR in the environment": "the studies below DIR in place of our own; their "
+    "Python modules are run by `reproduce` and `report`",
+    "FOREBAY_DATA_ROOT=DIR in the environment": "files that scenarios name must lie below DIR",
+}
+for _name, _meaning in _ENVIRONMENT.items():
+    PARSER.add_argument_group(_name, _meaning)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,58 +120,31 @@ def _told(error: OSError) -> str:
 
 def _drop_output() -> None:
     """Have what is left of standard output go nowhere: Python flushes it again when it ends."""
-    # Imported where needed: most output has a reader.
-    import contextlib
-
     # In a test it may be no file.
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: list[str]) -> int:
-    first = words.pop(0) if words else HELP[0]
-    if first in HELP:
-        print(_help())
-        return 0
-    if first == "--complete":
+    if words[:1] == ["--complete"]:
         # What the scripts of `completion` call at each press of the key.
         from forebay.cli.completion import candidates
 
-        print("\n".join(candidates(COMMANDS, words)))
+        print("\n".join(candidates(PARSER, COMMANDS, words[1:])))
         return 0
-    if first == "--version":
+    try:
+        values = vars(PARSER.parse_args(words))
+    except SystemExit:
+        # The help of a command has been printed.
+        return 0
+    if values.pop("version"):
         print(f"forebay {version()} (build {build()})")
         return 0
-    command = COMMANDS.get(first)
-    if command is None:
-        what = "option" if first.startswith("-") else "command"
-        near = nearest(first, [*COMMANDS, *HELP, "--version"])
-        raise UserError(f'no {what} "{first}"{near}; commands: {", ".join(COMMANDS)}')
-    if any(word in HELP for word in words):
-        print(command.help())
+    function = values.pop("function", None)
+    if function is None:
+        PARSER.print_help()
         return 0
-    return command(words)
-
-
-def _help() -> str:
-    """What `forebay --help` prints."""
-    rows = (f"  {command.name:<12}{command.summary}" for command in COMMANDS.values())
-    return "\n".join(
-        [
-            "usage: forebay COMMAND [OPTIONS] [ARGUMENTS]",
-            "",
-            "Simulate queues, markers and congestion control, packet by packet, with error bars.",
-            "",
-            *rows,
-            "",
-            "Of each command, `forebay COMMAND --help` tells what it takes; `forebay --version` is",
-            "the version of the engine and its build, a hash of its sources.",
-            "",
-            "FOREBAY_STUDIES=DIR in the environment: the studies below DIR in place of our own.",
-            "Their Python modules are run by `reproduce` and `report`.",
-            "FOREBAY_DATA_ROOT=DIR: files that scenarios name must lie below DIR.",
-        ]
-    )
+    return function(**values) or 0
 
 
 def _complain(lines: Sequence[str], status: int) -> int:
@@ -146,58 +157,28 @@ def _complain(lines: Sequence[str], status: int) -> int:
     return status
 
 
-def _path(word: str) -> Path:
-    from pathlib import Path
-
-    if not word:
-        raise UserError('""; allowed is a path')
-    return Path(word)
-
-
-def _shuffle(word: str) -> bool:
-    if word != "shuffle":
-        raise UserError(f'"{word}"; allowed is shuffle')
-    return True
-
-
-def _command(*parameters: Parameter) -> Callable[[Function], Function]:
-    """The function is a command that takes `parameters`."""
+def _command(*arguments: Argument) -> Callable[[Function], Function]:
+    """The function is a command that takes `arguments`: it has its name, with hyphens, and its
+    docstring is the command's summary, one sentence."""
 
     def add(function: Function) -> Function:
-        command = Command(function, parameters)
-        COMMANDS[command.name] = command
+        name = function.__name__.replace("_", "-")
+        parser = _SUBPARSERS.add_parser(name, help=function.__doc__, description=function.__doc__)
+        words = ["forebay", name, "[OPTIONS]"]
+        for action in [each(parser) for each in arguments]:
+            if not action.option_strings:
+                words.append(f"[{action.metavar}]" if action.nargs == "?" else str(action.metavar))
+        parser.usage = " ".join(words)
+        parser.set_defaults(function=function)
+        COMMANDS[name] = parser
         return function
 
     return add
 
 
-_FORMATS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
-
-
-def _formats(word: str) -> tuple[str, ...]:
-    if word not in _FORMATS:
-        raise UserError(f'"{word}"{nearest(word, _FORMATS)}; allowed are {", ".join(_FORMATS)}')
-    return _FORMATS[word]
-
-
 def _need_formats(command: str, formats: Sequence[str]) -> None:
     if "parquet" in formats:
         need(f"{command} --format parquet", "pyarrow")
-
-
-def _out(default: str) -> Parameter:
-    return option("--out", "DIR", f"Where results go{default}.", read=_path)
-
-
-_FORMAT = option(
-    "--format",
-    "csv|parquet|both",
-    "Write every table of the results in these formats as well, below tables/ of the folder.",
-    key="formats",
-    read=_formats,
-    names=lambda: _FORMATS,
-    default=(),
-)
 
 
 def _kinds() -> Iterable[str]:
@@ -225,59 +206,11 @@ def _benchmarks() -> Iterable[str]:
     return names()
 
 
-def _force(files: str) -> Parameter:
-    return flag("--force", f"Have the files {files} replace others than those of earlier runs.")
-
-
-_JSON = flag("--json", "Print one JSON document on stdout, nothing else.", key="as_json")
-_JOBS = option(
-    "--jobs",
-    "N",
-    "Runs at a time (default: as many as there are cores). Results do not depend on it.",
-    read=Whole(1),
-)
-_SET = option("--set", "PATH=VALUE", "Change a key of the scenario.", key="overrides", many=True)
-_LIMITS = (
-    option(
-        "--max-packets",
-        "N",
-        "A run whose sources send more fails.",
-        key="max_packets",
-        read=Whole(1, 2**63 - 1),
-    ),
-    option(
-        "--max-memory",
-        "SIZE",
-        'A run that would take more fails, such as "4 GB" (default: what the machine has left).',
-        key="max_memory",
-        read=memory_size,
-    ),
-    option("--timeout", "SECONDS", "A run that takes longer fails.", read=seconds),
-)
-_CHECK = flag(
-    "--check",
-    "Repeat the run, observed, and check everything that must hold in any run; takes some thirty "
-    "times as long.",
-)
-_TIES = option(
-    "--ties",
-    "shuffle",
-    "Count simultaneous arrivals, and say whether results are the same in other orders of them.",
-    key="shuffle",
-    read=_shuffle,
-    names=lambda: ["shuffle"],
-    default=False,
-)
-_SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
-_SEEDS = Whole(0, 2**63 - 1)
-_REPLICATIONS = Whole(2, MOST_RUNS)
-_SEED = option("--seed", "N", "Root seed.", read=_SEEDS)
-_UNTIL = option("--until", "T", 'Simulated time, such as "10 s".')
-
-
 @_command(
-    argument("KIND", "kind", "Which; a list of all without it.", required=False, names=_kinds),
-    argument("FILE", "file", "Where to (default: KIND.toml).", required=False, read=_path),
+    argument(
+        "kind", metavar="KIND", nargs="?", complete=_kinds, help="Which; a list of all without it."
+    ),
+    argument("file", metavar="FILE", nargs="?", type=path, help="Where to (default: KIND.toml)."),
 )
 def new(kind: str | None, file: Path | None) -> None:
     """Write a commented scenario to start from."""
@@ -286,7 +219,7 @@ def new(kind: str | None, file: Path | None) -> None:
     new_scenario(kind, file)
 
 
-@_command(_JSON)
+@_command(JSON)
 def studies(as_json: bool) -> None:
     """List the published studies that can be reproduced: ours, or those below $FOREBAY_STUDIES."""
     from forebay.cli.studies import list_studies
@@ -296,24 +229,27 @@ def studies(as_json: bool) -> None:
 
 @_command(
     argument(
-        "STUDY|all", "study", "The study, or all of them.", names=lambda: [*_studies(), "all"]
+        "study",
+        metavar="STUDY|all",
+        complete=lambda: [*_studies(), "all"],
+        help="The study, or all of them.",
     ),
     flag(
         "--quick",
         "Fewer replications, planned by the study's recorded result: about two "
         "minutes on two idle cores.",
     ),
-    option("--claims", "GLOB", 'Only these claims, such as "t3.2/*".'),
-    option(
+    argument("--claims", metavar="GLOB", help='Only these claims, such as "t3.2/*".'),
+    argument(
         "--replications",
-        "N",
-        "So many everywhere, instead of as many as the claims need.",
-        read=_REPLICATIONS,
+        metavar="N",
+        type=REPLICATIONS,
+        help="So many everywhere, instead of as many as the claims need.",
     ),
-    _JOBS,
-    _out(" (default: out/STUDY)"),
-    flag("--resume", "Keep the finished runs that the journal in the output folder holds."),
-    _JSON,
+    JOBS,
+    out(" (default: out/STUDY)"),
+    KEEP_FINISHED,
+    JSON,
 )
 def reproduce(study: str, **options: Any) -> int:
     """Re-do a published study: its claims, published value beside measured value."""
@@ -324,12 +260,17 @@ def reproduce(study: str, **options: Any) -> int:
 
 
 @_command(
-    argument("STUDY", "study_id", "The study.", names=_studies),
-    option("--replications", "N", "So many runs of each grid point.", read=_REPLICATIONS),
-    _JOBS,
-    _out(" (default: out/STUDY/transports)"),
-    flag("--resume", "Keep the finished runs that the journal in the output folder holds."),
-    _JSON,
+    argument("study_id", metavar="STUDY", complete=_studies, help="The study."),
+    argument(
+        "--replications",
+        metavar="N",
+        type=REPLICATIONS,
+        help="So many runs of each grid point.",
+    ),
+    JOBS,
+    out(" (default: out/STUDY/transports)"),
+    KEEP_FINISHED,
+    JSON,
 )
 def transports(study_id: str, **options: Any) -> int:
     """Re-do a study under today's transports: which of its conclusions hold with them?"""
@@ -340,72 +281,83 @@ def transports(study_id: str, **options: Any) -> int:
 
 
 @_command(
-    _SCENARIO,
-    _SEED,
-    option(
+    SCENARIO,
+    SEED,
+    argument(
         "--replication",
-        "N",
-        "Other random numbers under the same seed (default 0).",
-        read=_SEEDS,
+        metavar="N",
+        type=SEEDS,
         default=0,
+        help="Other random numbers under the same seed (default 0).",
     ),
-    option(
+    argument(
         "--replications",
-        "N",
-        "So many runs, numbered from --replication on: means and 95 % intervals of all.",
-        read=_REPLICATIONS,
+        metavar="N",
+        type=REPLICATIONS,
+        help="So many runs, numbered from --replication on: means and 95 %% intervals of all.",
     ),
-    _UNTIL,
-    _SET,
-    option(
+    UNTIL,
+    SET,
+    argument(
         "--threads",
-        "N",
-        "Cores for a run (default 1), if the network has delays at which it can be divided; with "
-        "--replications, for all of them (default: all cores). Results do not depend on it.",
-        read=Whole(1),
+        metavar="N",
+        type=Whole(1),
+        help="Cores for a run (default 1), if the network has delays at which it can be divided; "
+        "with --replications, for all of them (default: all cores). Results do not depend on it.",
     ),
-    *_LIMITS,
-    _CHECK,
-    _TIES,
-    _out(" (default: nowhere)"),
-    _FORMAT,
-    option(
+    *LIMITS,
+    CHECK,
+    argument(
+        "--ties",
+        metavar="shuffle",
+        choices=("shuffle",),
+        help="Count simultaneous arrivals, and say whether results are the same in other orders "
+        "of them.",
+    ),
+    out(" (default: nowhere)"),
+    FORMAT,
+    argument(
         "--flent",
-        "FILE.flent.gz",
-        "Write the series of flows in flent's data format, for its plots.",
-        read=_path,
+        metavar="FILE.flent.gz",
+        type=path,
+        help="Write the series of flows in flent's data format, for its plots.",
     ),
-    option("--ns2", "FILE", "Write the packet trace as text in the format of ns-2.", read=_path),
-    option(
+    argument(
+        "--ns2",
+        metavar="FILE",
+        type=path,
+        help="Write the packet trace as text in the format of ns-2.",
+    ),
+    repeated(
         "--capture",
         "LINK=FILE",
         "Write what a packet analyser sees at a link, as pcapng; once for each link.",
-        key="captures",
-        many=True,
+        "captures",
     ),
-    _force("of --flent, --ns2 and --capture"),
-    _JSON,
+    force("of --flent, --ns2 and --capture"),
+    JSON,
 )
 def run(
     scenario: str,
     out: Path | None,
     as_json: bool,
-    shuffle: bool = False,
-    formats: Sequence[str] = (),
-    replications: int | None = None,
-    threads: int | None = None,
+    ties: str | None,
+    format: str | None,
+    replications: int | None,
+    threads: int | None,
     **options: Any,
 ) -> None:
     """Run a scenario file once, or several times, and show its flows and links."""
     from forebay.cli.run import Exports, Show
 
+    formats = FORMATS.get(format or "", ())
     _need_formats("run", formats)
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
     exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures", "force")))
-    show = Show(as_json, shuffle, formats, exports)
+    show = Show(as_json, ties is not None, formats, exports)
     if replications is not None:
-        if shuffle:
+        if show.ties:
             raise UserError("--replications, --ties: orders of events are compared in one run")
         if name := exports.asked:
             raise UserError(
@@ -422,37 +374,39 @@ def run(
 
 
 @_command(
-    argument("SWEEP.toml", "sweep_file", "The file that says what is run.", read=_path),
-    _JOBS,
-    option(
+    argument("sweep_file", metavar="SWEEP.toml", type=path, help="The file that says what is run."),
+    JOBS,
+    argument(
         "--executor",
-        "local|dask:ADDRESS",
-        "Where runs happen (default: local, on this machine's cores).",
+        metavar="local|dask:ADDRESS",
         default="local",
-        names=lambda: ["local", "dask:"],
+        complete=lambda: ["local", "dask:"],
+        help="Where runs happen (default: local, on this machine's cores).",
     ),
-    _SEED,
-    _UNTIL,
-    _SET,
-    _CHECK,
-    _out(" (default: out/NAME)"),
-    _FORMAT,
+    SEED,
+    UNTIL,
+    SET,
+    CHECK,
+    out(" (default: out/NAME)"),
+    FORMAT,
     flag("--resume", "Continue what the output folder holds; there must be something to continue."),
     flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
     flag("--retry", "Make runs that failed once more."),
-    *_LIMITS,
-    _JSON,
+    *LIMITS,
+    JSON,
 )
-def sweep(sweep_file: Path, **options: Any) -> int:
+def sweep(sweep_file: Path, format: str | None, **options: Any) -> int:
     """Run a scenario with other values of its parameters, and replications: what is not there."""
-    _need_formats("sweep", options["formats"])
     from forebay.cli.sweep import SweepOptions, run_sweep
 
+    formats = FORMATS.get(format or "", ())
+    _need_formats("sweep", formats)
+
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
-    return run_sweep(sweep_file, SweepOptions(**options, limits=limits))
+    return run_sweep(sweep_file, SweepOptions(**options, formats=formats, limits=limits))
 
 
-@_command(_SCENARIO, _SET, _JSON)
+@_command(SCENARIO, SET, JSON)
 def check(scenario: str, overrides: list[str], as_json: bool) -> None:
     """Check a scenario file without running it."""
     from forebay.cli.check import check_scenario
@@ -461,26 +415,30 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
 
 
 @_command(
-    _SCENARIO,
-    option("--link", "NAME", "The tc commands for this link alone; with --dev."),
-    option("--dev", "DEVICE", "The device that sends for the link, such as eth0."),
-    _SET,
-    option(
+    SCENARIO,
+    argument("--link", metavar="NAME", help="The tc commands for this link alone; with --dev."),
+    argument("--dev", metavar="DEVICE", help="The device that sends for the link, such as eth0."),
+    SET,
+    repeated(
         "--allow",
         "KEYPATH",
         "Accept what Linux only approximates, by its key path or its last name.",
-        many=True,
     ),
-    option("--out", "FILE", "Where the script goes (default: standard output).", read=_path),
-    _force("of --out"),
+    argument(
+        "--out",
+        metavar="FILE",
+        type=path,
+        help="Where the script goes (default: standard output).",
+    ),
+    force("of --out"),
     flag("--run", "Run it, and print what it gives beside the simulated run."),
-    option(
+    argument(
         "--in",
-        "WHERE",
-        "Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
-        key="where",
+        metavar="WHERE",
+        dest="where",
+        help="Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
     ),
-    _JSON,
+    JSON,
 )
 def linux(scenario: str, **options: Any) -> None:
     """Print a shell script that builds a scenario on Linux: namespaces, veth, tc and sysctl."""
@@ -491,13 +449,13 @@ def linux(scenario: str, **options: Any) -> None:
 
 @_command(
     argument(
-        "NAME",
         "name",
-        "A mechanism, a category or a section of scenario files.",
-        required=False,
-        names=_mechanisms,
+        metavar="NAME",
+        nargs="?",
+        complete=_mechanisms,
+        help="A mechanism, a category or a section of scenario files.",
     ),
-    _JSON,
+    JSON,
 )
 def mechanisms(name: str | None, as_json: bool) -> None:
     """List the mechanisms, or show the page of one with its parameters and source."""
@@ -507,15 +465,14 @@ def mechanisms(name: str | None, as_json: bool) -> None:
 
 
 @_command(
-    argument("FILE...", "files", "The scripts.", many=True),
-    option(
+    argument("files", metavar="FILE...", nargs="+", help="The scripts."),
+    repeated(
         "--set",
         "KEY=VALUE",
         "Change a parameter of the connection, such as recovery=newreno.",
-        key="overrides",
-        many=True,
+        "overrides",
     ),
-    _JSON,
+    JSON,
 )
 def tcp_script(files: list[str], overrides: list[str], as_json: bool) -> int:
     """Hold TCP to scripts of packets: 0 if all pass, 1 if one fails, 2 if one cannot be read."""
@@ -531,18 +488,33 @@ def schema() -> None:
 
 
 @_command(
-    argument("SCENARIO.toml", "scenario", "The scenario file (default: lessons).", required=False),
-    option("--write", "FILE.html", "Write the page to a file, which opens from disk.", read=_path),
-    _force("of --write"),
-    option("--port", "N", "Serve it there (default: any that is free).", read=Whole(0, 65535)),
-    flag("--no-browser", "Open no browser; the address is printed.", key="no_browser"),
+    argument(
+        "scenario",
+        metavar="SCENARIO.toml",
+        nargs="?",
+        help="The scenario file (default: lessons).",
+    ),
+    argument(
+        "--write",
+        metavar="FILE.html",
+        type=path,
+        help="Write the page to a file, which opens from disk.",
+    ),
+    force("of --write"),
+    argument(
+        "--port",
+        metavar="N",
+        type=Whole(0, 65535),
+        help="Serve it there (default: any that is free).",
+    ),
+    flag("--no-browser", "Open no browser; the address is printed."),
 )
 def lab(
     scenario: str | None,
     write: Path | None,
     port: int | None,
-    no_browser: bool = False,
-    force: bool = False,
+    no_browser: bool,
+    force: bool,
 ) -> None:
     """Watch a scenario run in a page in the browser, and change it there."""
     from forebay.cli.lab import open_lab
@@ -550,7 +522,7 @@ def lab(
     open_lab(scenario, write, port or 0, not no_browser, force)
 
 
-@_command(argument("DIR", "folder", "The folder.", read=_path))
+@_command(argument("folder", metavar="DIR", type=path, help="The folder."))
 def report(folder: Path) -> None:
     """Build the pages of a folder of results again: report.html, and a study's README.md."""
     from forebay.report.build import build_report
@@ -559,8 +531,14 @@ def report(folder: Path) -> None:
 
 
 @_command(
-    argument("NAME", "name", "One of them; all if left out.", required=False, names=_benchmarks),
-    _JSON,
+    argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        complete=_benchmarks,
+        help="One of them; all if left out.",
+    ),
+    JSON,
 )
 def bench(name: str | None, as_json: bool) -> None:
     """Run the standard benchmarks: time and memory, each in a process of its own."""
@@ -570,10 +548,10 @@ def bench(name: str | None, as_json: bool) -> None:
 
 
 @_command(
-    argument("SHELL", "shell", "bash, zsh or fish.", names=lambda: ["bash", "zsh", "fish"]),
+    argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish.")
 )
 def completion(shell: str) -> None:
     """Print what makes a shell complete commands, options, studies, mechanisms and benchmarks."""
-    from forebay.cli.completion import script
+    from forebay.cli.completion import SCRIPTS
 
-    print(script(shell))
+    print(SCRIPTS[shell], end="")

@@ -8,18 +8,14 @@ answer is empty, the shell completes names of files.
 
 from __future__ import annotations
 
+from argparse import Action
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from forebay.cli.options import HELP
+from forebay.cli.parser import Parser
 from forebay.cli.set_keys import set_words
-from forebay.errors import UserError, nearest
+from forebay.errors import UserError
 
-if TYPE_CHECKING:
-    from forebay.cli.command import Command
-    from forebay.cli.options import Parameter
-
-__all__ = ["candidates", "script"]
+__all__ = ["SCRIPTS", "candidates"]
 
 BASH = r"""# forebay: in ~/.bashrc: eval "$(forebay completion bash)"
 _forebay() {
@@ -67,70 +63,59 @@ complete -c forebay -f -a '(__forebay_complete)'
 """
 
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+"""What each shell is to run when it begins."""
 
 
-def script(shell: str) -> str:
-    """What a shell is to run when it begins. Raises `UserError` for a shell that has none."""
-    if shell not in SCRIPTS:
-        known = ", ".join(SCRIPTS)
-        raise UserError(f'no completion for "{shell}"{nearest(shell, SCRIPTS)}; there is {known}')
-    return SCRIPTS[shell].rstrip("\n")
-
-
-def candidates(commands: Mapping[str, Command], words: Sequence[str]) -> list[str]:
+def candidates(top: Parser, commands: Mapping[str, Parser], words: Sequence[str]) -> Iterable[str]:
     """What can stand in place of the last of the words behind `forebay`; empty where a file can,
-    or nothing is known."""
+    or nothing is known. `top` is the parser of all `commands`."""
     *before, begun = words or [""]
     try:
-        known = _known(commands, before, begun)
+        known = _known(top, commands, before, begun)
         return [word for word in known if word.startswith(begun)]
     except UserError:
         # Such as no studies: who runs the command is told.
         return []
 
 
-def _known(commands: Mapping[str, Command], before: Sequence[str], begun: str) -> Iterable[str]:
+def _known(
+    top: Parser, commands: Mapping[str, Parser], before: Sequence[str], begun: str
+) -> Iterable[str]:
     if not before:
-        return [*commands, *HELP, "--version"]
+        return [*commands, *_options(top)]
     command = commands.get(before[0])
     if command is None:
         return []
-    options = {each.name: each for each in command.parameters if each.is_option}
-    previous = options.get(before[-1])
-    if previous is not None and previous.metavar and len(before) > 1:
-        scenario = _scenario(command, before[1:-1], options)
-        if previous.name == "--set" and scenario is not None:
-            return set_words(scenario, begun)
-        return previous.names()
-    if begun.startswith("-"):
-        free = [name for name, each in options.items() if each.many or name not in before]
-        return [*free, *HELP]
-    argument = _argument(command, before[1:], options)
-    return argument.names() if argument is not None else []
+    given, action = _place(command, before[1:])
+    if begun.startswith("-") and (action is None or not action.option_strings):
+        found = _options(command).items()
+        # What may be given several times has a list.
+        return [n for n, each in found if isinstance(each.default, list) or n not in before]
+    if action is None:
+        return []
+    scenarios = {"scenario", "sweep_file"} & {each.dest for each in command.actions}
+    if "--set" in action.option_strings and scenarios and given:
+        return set_words(given[0], begun)
+    return action.choices or command.completers.get(action.dest, tuple)()
 
 
-def _scenario(
-    command: Command, before: Sequence[str], options: Mapping[str, Parameter]
-) -> str | None:
-    """The scenario or sweep that is named before, if the command takes one."""
-    keys = {each.key for each in command.parameters if not each.is_option}
-    if not keys & {"scenario", "sweep_file"}:
-        return None
-    values = {at + 1 for at, word in enumerate(before) if word in options and options[word].metavar}
-    named = [w for at, w in enumerate(before) if at not in values and not w.startswith("-")]
-    return named[0] if named else None
+def _options(parser: Parser) -> dict[str, Action]:
+    return {name: action for action in parser.actions for name in action.option_strings}
 
 
-def _argument(
-    command: Command, before: Sequence[str], options: Mapping[str, Parameter]
-) -> Parameter | None:
-    """The argument that comes next behind `before`."""
-    given, value_next = 0, False
-    for word in before:
-        option = options.get(word)
-        given += option is None and not value_next and not word.startswith("-")
-        value_next = option is not None and bool(option.metavar)
-    arguments = [each for each in command.parameters if not each.is_option]
-    if arguments and arguments[-1].many:
-        given = min(given, len(arguments) - 1)
-    return arguments[given] if given < len(arguments) else None
+def _place(command: Parser, words: Sequence[str]) -> tuple[list[str], Action | None]:
+    """The arguments among `words`, and the option or argument that the next word is a value of."""
+    options = _options(command)
+    given: list[str] = []
+    option: Action | None = None
+    for word in words:
+        if option is not None:
+            option = None
+        elif word in options:
+            option = options[word] if options[word].nargs != 0 else None
+        elif not word.startswith("-"):
+            given.append(word)
+    arguments = [action for action in command.actions if not action.option_strings]
+    if arguments and arguments[-1].nargs == "+":
+        return given, option or arguments[min(len(given), len(arguments) - 1)]
+    return given, option or next(iter(arguments[len(given) :]), None)

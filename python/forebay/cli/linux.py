@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from forebay import text
 from forebay.cli.terminal import Grid, print_json, print_page
@@ -17,11 +19,6 @@ from forebay.linux.script import link_script, network_script
 from forebay.run.jobs import check, files_read, load
 from forebay.run.outputs import SCRIPT, Output, refuse_losses
 from forebay.run.progress import say_warnings
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
 __all__ = ["print_script"]
 

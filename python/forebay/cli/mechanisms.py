@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import UserError, nearest
 from forebay.scenario.catalogue import catalogue
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from typing import Any
-
     from rich.table import Table
 
     from forebay.scenario.catalogue import Category, Page

@@ -1,112 +1,105 @@
-"""Options and arguments of commands: what each is called, takes and means."""
+"""Options that several commands take, and kinds of options."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from forebay.cli.parser import Argument, Whole, argument
 from forebay.errors import UserError
+from forebay.run.limits import MOST_RUNS, memory_size, seconds
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-__all__ = ["HELP", "Parameter", "Whole", "argument", "flag", "option"]
-
-HELP = ("-h", "--help")
-"""The option that every command has: it asks for its help."""
-
-
-class Parameter:
-    """An option or an argument of a command.
-
-    `name` is what one types, and for an argument what stands for it in the help. `key` is the
-    keyword by which the command is handed the value. `metavar` stands for an option's value; a
-    `flag` has none and is true where it is named. `read` makes the value of a word and raises
-    `UserError` with what is allowed. `many`: all values are kept, in a list. `names` gives the
-    values that there are, for completion in a shell; a file is meant where there are none.
-    """
-
-    __slots__ = (
-        "default",
-        "key",
-        "many",
-        "meaning",
-        "metavar",
-        "name",
-        "names",
-        "read",
-        "required",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        meaning: str,
-        *,
-        key: str | None = None,
-        metavar: str = "",
-        read: Callable[[str], Any] = str,
-        default: Any = None,
-        many: bool = False,
-        required: bool = False,
-        names: Callable[[], Iterable[str]] = tuple,
-    ) -> None:
-        self.name = name
-        self.meaning = meaning
-        self.key = name.removeprefix("--") if key is None else key
-        self.metavar = metavar
-        self.read = read
-        self.default = default
-        self.many = many
-        self.required = required
-        self.names = names
-
-    def row(self) -> tuple[str, str]:
-        """How it is written, and what it means."""
-        bounds = f" [{self.read}]" if isinstance(self.read, Whole) else ""
-        return f"{self.name} {self.metavar}".rstrip(), self.meaning + bounds
-
-    @property
-    def is_option(self) -> bool:
-        """Whether it is an option or a flag, not an argument."""
-        return self.name.startswith("-")
+__all__ = [
+    "CHECK",
+    "FORMAT",
+    "FORMATS",
+    "JOBS",
+    "JSON",
+    "KEEP_FINISHED",
+    "LIMITS",
+    "REPLICATIONS",
+    "SCENARIO",
+    "SEED",
+    "SEEDS",
+    "SET",
+    "UNTIL",
+    "flag",
+    "force",
+    "out",
+    "path",
+    "repeated",
+]
 
 
-def argument(name: str, key: str, meaning: str, **details: Any) -> Parameter:
-    """An argument; see `Parameter`."""
-    return Parameter(name, meaning, key=key, **{"required": True, **details})
+def path(word: str) -> Path:
+    """The path that `word` is. Raises `UserError` for none."""
+    if not word:
+        raise UserError('""; allowed is a path')
+    return Path(word)
 
 
-def option(name: str, metavar: str, meaning: str, **details: Any) -> Parameter:
-    """An option with a value; see `Parameter`."""
-    return Parameter(name, meaning, metavar=metavar, **details)
+def flag(name: str, help: str, dest: str | None = None) -> Argument:
+    """An option without a value, true where it is named."""
+    return argument(name, action="store_true", dest=dest, help=help)
 
 
-def flag(name: str, meaning: str, **details: Any) -> Parameter:
-    """An option without a value; see `Parameter`."""
-    return Parameter(name, meaning, default=False, **details)
+def repeated(name: str, metavar: str, help: str, dest: str | None = None) -> Argument:
+    """An option that may be given several times: its values are a list."""
+    return argument(name, metavar=metavar, action="append", default=[], dest=dest, help=help)
 
 
-class Whole:
-    """Reads whole numbers from `least` to `most`, or without upper limit."""
+def out(default: str) -> Argument:
+    """The folder of results; `default` tells in the help which it is where none is named."""
+    return argument("--out", metavar="DIR", type=path, help=f"Where results go{default}.")
 
-    __slots__ = ("least", "most")
 
-    def __init__(self, least: int, most: int | None = None) -> None:
-        self.least = least
-        self.most = most
+FORMATS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
+FORMAT = argument(
+    "--format",
+    metavar="csv|parquet|both",
+    choices=FORMATS,
+    help="Write every table of the results in these formats as well, below tables/ of the folder.",
+)
 
-    def __call__(self, word: str) -> int:
-        """The number that `word` is; what is allowed, in the error."""
-        try:
-            number = int(word)
-        except ValueError:
-            raise UserError(self._refusal(word)) from None
-        if number < self.least or (self.most is not None and number > self.most):
-            raise UserError(self._refusal(word))
-        return number
 
-    def __str__(self) -> str:
-        return f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
+def force(files: str) -> Argument:
+    """What lets files of a run replace those of others."""
+    return flag("--force", f"Have the files {files} replace others than those of earlier runs.")
 
-    def _refusal(self, word: str) -> str:
-        return f'"{word}"; allowed is a whole number, {self}'
+
+JSON = flag("--json", "Print one JSON document on stdout, nothing else.", "as_json")
+JOBS = argument(
+    "--jobs",
+    metavar="N",
+    type=Whole(1),
+    help="Runs at a time (default: as many as there are cores). Results do not depend on it.",
+)
+SET = repeated("--set", "PATH=VALUE", "Change a key of the scenario.", "overrides")
+LIMITS = (
+    argument(
+        "--max-packets",
+        metavar="N",
+        type=Whole(1, 2**63 - 1),
+        help="A run whose sources send more fails.",
+    ),
+    argument(
+        "--max-memory",
+        metavar="SIZE",
+        type=memory_size,
+        help='A run that would take more fails, such as "4 GB" (default: what the machine has '
+        "left).",
+    ),
+    argument("--timeout", metavar="SECONDS", type=seconds, help="A run that takes longer fails."),
+)
+CHECK = flag(
+    "--check",
+    "Repeat the run, observed, and check everything that must hold in any run; takes some thirty "
+    "times as long.",
+)
+SCENARIO = argument("scenario", metavar="SCENARIO.toml", help="The scenario file.")
+SEEDS = Whole(0, 2**63 - 1)
+SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
+UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')
+REPLICATIONS = Whole(2, MOST_RUNS)
+KEEP_FINISHED = flag(
+    "--resume", "Keep the finished runs that the journal in the output folder holds."
+)

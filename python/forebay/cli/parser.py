@@ -1,92 +1,122 @@
-"""Reading command lines with argparse: whatever is not plain, all that is wrong, and the help."""
+"""The parser of commands: argparse, with messages that name what was read and what is allowed."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
-from forebay.cli.options import HELP
 from forebay.errors import UserError, nearest
 
-if TYPE_CHECKING:
-    from forebay.cli.command import Command
-    from forebay.cli.options import Parameter
+__all__ = ["Argument", "Parser", "Whole", "argument"]
 
-__all__ = ["page", "parse"]
-
-
-def parse(command: Command, words: Sequence[str]) -> dict[str, Any]:
-    """The value of every parameter of `command`, by key. Raises `UserError`."""
-    parser = _parser(command)
-    values, left = parser.parse_known_args(words)
-    if left and left[0].startswith("-"):
-        name = left[0].partition("=")[0]
-        options = [each.name for each in command.parameters if each.is_option]
-        parser.error(f'no option "{name}"{nearest(name, [*options, *HELP])}')
-    if left:
-        parser.error(f'"{left[0]}" is one argument too many')
-    return vars(values)
+Argument = Callable[["Parser"], argparse.Action]
+"""Adds one argument or option to a parser: several commands may share it."""
 
 
-def page(command: Command) -> str:
-    """What `--help` prints."""
-    return _parser(command).format_help().rstrip()
+def argument(*names: str, **details: Any) -> Argument:
+    """An argument or option; `names` and `details` are those of `Parser.add_argument`."""
+    return lambda parser: parser.add_argument(*names, **details)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Refuses slips as everything else that a user can get wrong is refused."""
+class Parser(argparse.ArgumentParser):
+    """Reads the words of a command, or of all commands.
+
+    It raises `UserError` for what it cannot read. `actions` are its arguments and options in the
+    order of the help; `completers` give, by `dest`, the values that a shell offers for those that
+    have no `choices`.
+    """
+
+    def __init__(self, **details: Any) -> None:
+        self.actions: list[argparse.Action] = []
+        self.completers: dict[str, Callable[[], Iterable[str]]] = {}
+        super().__init__(**details, formatter_class=_Layout, allow_abbrev=False)
+
+    def add_argument(
+        self, *names: Any, complete: Callable[[], Iterable[str]] | None = None, **details: Any
+    ) -> argparse.Action:
+        """The same as argparse's. `type` may raise `UserError` with what was read and is allowed;
+        `complete` gives values for completion in a shell that are known only when asked for."""
+        if isinstance(details.get("type"), Whole):
+            details["help"] += f" [{details['type']}]"
+        if "type" in details:
+            details["type"] = _reader(details["type"])
+        action = super().add_argument(*names, **details)
+        self.actions.append(action)
+        if complete is not None:
+            self.completers[action.dest] = complete
+        return action
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """The values, and no words that are left. Raises `UserError` for those: a parser of all
+        commands would not know the options of the one that they stand behind."""
+        values, left = super().parse_known_args(args, namespace)
+        if left and left[0].startswith("-"):
+            name = left[0].partition("=")[0]
+            options = [word for action in self.actions for word in action.option_strings]
+            self.error(f'no option "{name}"{nearest(name, options)}')
+        if left:
+            self.error(f'"{left[0]}" is one argument too many')
+        return values, left
 
     def error(self, message: str) -> NoReturn:
+        """Raise `UserError`."""
         raise UserError(f"{message.removeprefix('argument ')}; see `{self.prog} --help`")
 
-
-def _parser(command: Command) -> _Parser:
-    parser = _Parser(
-        f"forebay {command.name}",
-        command.usage(),
-        command.summary,
-        formatter_class=_layout,
-        allow_abbrev=False,
-    )
-    for parameter in command.parameters:
-        _add(parser, parameter)
-    return parser
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is not among the choices of `action`."""
+        if action.choices is not None and value not in action.choices:
+            allowed = list(action.choices)
+            told = f"are {', '.join(allowed)}" if len(allowed) > 1 else f"is {allowed[0]}"
+            raise argparse.ArgumentError(
+                action, f'"{value}"{nearest(value, allowed)}; allowed {told}'
+            )
 
 
-def _layout(prog: str) -> argparse.HelpFormatter:
-    # Every terminal has 80 columns.
-    return argparse.HelpFormatter(prog, max_help_position=24, width=80)
+class _Layout(argparse.HelpFormatter):
+    """Help of 80 columns, which every terminal has, and of commands in rows of their own, not below
+    one of the word that stands for them."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24, width=80)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if isinstance(action, argparse._SubParsersAction):
+            self.add_arguments(action._get_subactions())
+        else:
+            super().add_argument(action)
 
 
-def _add(parser: _Parser, parameter: Parameter) -> None:
-    meaning = parameter.row()[1].replace("%", "%%")
-    read = _reader(parameter.read)
-    if not parameter.is_option:
-        count = "+" if parameter.many else None if parameter.required else "?"
-        parser.add_argument(
-            parameter.key, metavar=parameter.name, type=read, nargs=count, help=meaning
-        )
-    elif not parameter.metavar:
-        parser.add_argument(parameter.name, dest=parameter.key, action="store_true", help=meaning)
-    else:
-        parser.add_argument(
-            parameter.name,
-            dest=parameter.key,
-            metavar=parameter.metavar,
-            type=read,
-            action="append" if parameter.many else "store",
-            default=[] if parameter.many else parameter.default,
-            help=meaning,
-        )
+class Whole:
+    """Reads whole numbers from `least` to `most`, or without upper limit."""
+
+    def __init__(self, least: int, most: int | None = None) -> None:
+        self.least = least
+        self.most = most
+
+    def __call__(self, word: str) -> int:
+        """The number that `word` is. Raises `UserError` with what is allowed."""
+        try:
+            number = int(word)
+        except ValueError:
+            number = self.least - 1
+        if number < self.least or (self.most is not None and number > self.most):
+            raise UserError(f'"{word}"; allowed is a whole number, {self}')
+        return number
+
+    def __str__(self) -> str:
+        return f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
 
 
 def _reader(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """`read`, whose `UserError` argparse puts behind the name of the option."""
+
     def value(word: str) -> Any:
         try:
             return read(word)
         except UserError as error:
-            # argparse tells which option it was.
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return value

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError, nearest, output_folder
 from forebay.paths import names_below
@@ -14,11 +17,7 @@ from forebay.run.jobs import check, files_read, load, run_jobs
 from forebay.run.progress import meter, note, say_warnings
 from forebay.run.repeat import command_line, quoted
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from forebay.run.jobs import Job, Run
     from forebay.run.outputs import Output
 
@@ -31,8 +30,6 @@ class Exports:
     """Files for other programs: the data of flent, the trace format of ns-2, and captures of links
     for Wireshark, as `LINK=FILE`; with `force`, whatever stands in their places. Raises `UserError`
     for a capture that is not."""
-
-    __slots__ = ("captures", "flent", "force", "ns2")
 
     def __init__(
         self,
@@ -125,24 +122,16 @@ class Exports:
         ]
 
 
+@dataclass(frozen=True)
 class Show:
     """What is shown of a run: one JSON document, or tables; what other orders of simultaneous
     events give, if `ties`; in which formats all tables are written, if any; and files for other
     programs."""
 
-    __slots__ = ("as_json", "exports", "formats", "ties")
-
-    def __init__(
-        self,
-        as_json: bool,
-        ties: bool,
-        formats: Sequence[str] = (),
-        exports: Exports | None = None,
-    ) -> None:
-        self.as_json = as_json
-        self.ties = ties
-        self.formats = formats
-        self.exports = exports or Exports()
+    as_json: bool
+    ties: bool
+    formats: Sequence[str]
+    exports: Exports
 
 
 def run_scenario(

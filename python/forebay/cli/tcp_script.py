@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from forebay.cli.terminal import print_json
 from forebay.errors import UserError, read_text
 from forebay.run.scripts import run_script
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 __all__ = ["run_scripts"]
 

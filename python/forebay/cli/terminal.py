@@ -5,16 +5,12 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forebay.errors import printable
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
     from rich.console import Console
     from rich.table import Table
 
@@ -23,72 +19,25 @@ __all__ = ["Grid", "console", "plain_markup", "print_json", "print_page", "table
 WIDTH = 100
 
 
-class Grid:
+class Grid(NamedTuple):
     """A table of texts: words in the first column, numbers in the others."""
 
-    __slots__ = ("columns", "rows", "title")
-
-    def __init__(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self.title = printable(title)
-        self.columns = columns
-        self.rows = [[printable(cell) for cell in row] for row in rows]
-
-    def as_rich(self) -> Table:
-        """The table, in the look of all others."""
-        grown = table(plain_markup(self.title), *self.columns)
-        for row in self.rows:
-            grown.add_row(*map(plain_markup, row))
-        return grown
-
-    def as_lines(self) -> list[str]:
-        """The same look without colour or a limit of width."""
-        widths = [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
-        head, *rows = (self._line(cells, widths) for cells in (self.columns, *self.rows))
-        return [self.title.ljust(len(head)), head, "─" * len(head), *rows]
-
-    def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
-        numbers = zip(cells[1:], widths[1:], strict=True)
-        return "   ".join([cells[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in numbers)])
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def print_page(name: str, facts: Sequence[str], grids: Sequence[Grid]) -> None:
-    """Lines of facts, the first of them behind a name, and tables below.
-
-    Without rich where the page looks the same: importing it takes longer than many a run.
-    """
-    name, facts = printable(name), [printable(fact) for fact in facts]
-    lines = [name + facts[0], *facts[1:]]
-    tables = [grid.as_lines() for grid in grids]
-    # A title longer than its table would be folded.
-    fits = all(len(title) == len(head) for title, head, *_ in tables)
-    lines += [line for rows in tables for line in rows]
-    if fits and _is_plain(lines):
-        print("\n".join(lines))
-        return
+    """Print lines of facts, the first of them behind a name, and tables below."""
     out = console()
     out.print(f"[bold]{plain_markup(name)}[/]{plain_markup(facts[0])}")
     for fact in facts[1:]:
         out.print(plain_markup(fact))
     for grid in grids:
-        out.print(grid.as_rich())
-
-
-def _is_plain(lines: Iterable[str]) -> bool:
-    """Whether rich would print the lines as they are, with nothing to colour, fold or replace."""
-    # Either of these has rich take any output for a terminal.
-    if sys.stdout.isatty() or "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ:
-        return False
-    if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
-        return False
-    # What stands between two colons may be the name of an emoji.
-    return all(
-        len(line) <= WIDTH
-        and line.replace("─", "-").isascii()
-        and line.isprintable()
-        and line.count(":") < 2
-        and "\\" not in line
-        for line in lines
-    )
+        grown = table(plain_markup(grid.title), *grid.columns)
+        for row in grid.rows:
+            grown.add_row(*map(plain_markup, row))
+        out.print(grown)
 
 
 def table(title: str, *columns: str, left: int = 1) -> Table:
@@ -116,7 +65,7 @@ def console() -> Console:
     """Standard output: the terminal's width but at most 100; no colour unless a terminal."""
     from rich.console import Console
 
-    found = Console(highlight=False)
+    found = Console(highlight=False, emoji=False)
     # Without a terminal rich assumes 80 columns, which would cut names that a file has room for.
     found.width = min(found.width, WIDTH) if found.is_terminal else WIDTH
     return found

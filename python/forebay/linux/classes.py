@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from forebay.linux.queues import UNLIMITED, qdisc
 from forebay.linux.values import Remarks, View, number, tc_rate, whole_seconds
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["Device", "Place", "codepoint", "codepoints", "queue_commands"]
 

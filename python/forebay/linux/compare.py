@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from forebay.linux.counters import read_counters
 from forebay.linux.machine import run_script
 from forebay.linux.values import number
 from forebay.run.interrupts import terminated_like_interrupted
 from forebay.run.jobs import run_jobs
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from forebay.run.jobs import Job, Run
 
 __all__ = ["compared", "jain_index", "simulate"]

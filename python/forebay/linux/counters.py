@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from forebay.errors import MachineError
 from forebay.linux.links import ETHERNET
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 __all__ = ["read_counters"]
 

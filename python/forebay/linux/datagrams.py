@@ -30,10 +30,7 @@ import socket
 import struct
 import sys
 import time
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 _STAMP = struct.Struct("!Id")
 """The number of the source, and when the datagram was sent."""

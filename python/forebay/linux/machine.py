@@ -13,16 +13,13 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from forebay.errors import MachineError, UserError
 from forebay.linux.fold import fold
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
 
 __all__ = ["PLACES", "image", "run_script"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from forebay.errors import UserError, nearest
@@ -10,10 +11,6 @@ from forebay.linux.guard import GUARD
 from forebay.linux.links import delay_words, rate_commands, wire_words
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks, View, number
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["link_script", "network_script"]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from forebay.linux.values import Remarks, View, number
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["largest_packet", "source_words"]
 

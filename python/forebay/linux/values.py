@@ -7,15 +7,12 @@ Only these are written: `k` is 1000 in a rate and 1024 in a size.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import NoReturn
 
 from forebay.errors import UserError, nearest
 from forebay.paths import names_of
-
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import NoReturn
 
 __all__ = ["Remarks", "View", "number", "tc_rate", "tc_time", "whole_seconds"]
 

@@ -11,10 +11,9 @@ Everything is imported when it is first used.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, without importing it
-if TYPE_CHECKING:
-    from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
     from forebay.run.jobs import Run
     from forebay.scenario.network import Network
     from forebay.study.change import Change
