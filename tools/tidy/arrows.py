@@ -42,7 +42,6 @@ LIBRARIES = {
         "parameters scenario python",
         "the hash of a scenario and of its data files, and of the sources of a build",
     ),
-    "hdrhistogram": ("network", "distributions of delays and of completion times"),
     "libm": ("kernel", "the one math library, behind forebay_kernel::math"),
     "numpy": ("python", "nothing below crates/python knows of Python"),
     "petgraph": ("scenario", "routes, laid when the network is wired"),
