@@ -56,6 +56,7 @@ LIBRARIES = {
         "scripts invariants scenario python wasm",
         "results as JSON; the engine knows no format",
     ),
+    "strsim": ("parameters", "the nearest of the names that an unknown one may have meant"),
     "toml": ("scenario", "the one place that knows TOML"),
 }
 """The crates that may use a library, and what for."""
