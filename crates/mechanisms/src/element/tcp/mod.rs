@@ -41,7 +41,9 @@ mod state;
 mod viewers;
 
 use forebay_network::ControlNeeds;
-use forebay_parameters::{Entry, Length, Parameters, Problem, Section, choice, parameters};
+use forebay_parameters::{
+    Entry, Length, Parameter, Parameters, Problem, Section, choice, parameters,
+};
 use forebay_units::{Size, Span};
 
 pub use clients::{Clients, Paths};
