@@ -59,7 +59,7 @@ SERIES = {
 DELAYS = {
     "group": "Group of flows.",
     "from_s": "Lower end of the class of delays, in seconds.",
-    "to_s": "Its upper end; classes are at most 0.1 % wide.",
+    "to_s": "Its upper end; classes are at most 0.8 % wide.",
     "packets": "Packets delivered with a delay in the class.",
 }
 
@@ -67,7 +67,7 @@ JITTER = {
     "group": "Group of flows.",
     "pairs": "Packets sent one after the other by a flow, both of which were delivered.",
     "mean_ipdv_s": "Mean of the absolute differences of their delays, in seconds.",
-    "p50_ipdv_s": "The difference that half of the pairs do not exceed, in seconds, to 0.1 %.",
+    "p50_ipdv_s": "The difference that half of the pairs do not exceed, in seconds, to 0.8 %.",
     "p95_ipdv_s": "The same for 95 % of the pairs.",
     "p99_ipdv_s": "The same for 99 %.",
     "p999_ipdv_s": "The same for 99.9 %.",

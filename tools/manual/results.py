@@ -220,7 +220,7 @@ _TRANSFERS_HEAD = """\
 A row a group of TCP flows whose traffic is transfers (`file`, `transfers`, `requests`). A transfer
 begins when the application writes it, or a client asks for it, and is completed when its last byte
 has arrived and all before it. Those count that are completed in the window of measurement, whenever
-they began. Quantiles are within 0.1 %; null if nothing was completed. Lists are by size: below 10
+they began. Quantiles are within 0.8 %; null if nothing was completed. Lists are by size: below 10
 kB, below 100 kB, below 1 MB, and larger."""
 
 _CALLS_HEAD = """\

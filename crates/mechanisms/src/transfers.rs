@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{ElementCounters, Sketch, columns};
+use forebay_network::{Distribution, ElementCounters, columns};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ columns! {
     /// The transfers of a group of TCP flows: what their applications write at once, or clients ask
     /// for (`requests`). A transfer begins when it is written, or asked for, and is completed when
     /// its last byte has arrived and all before it. Those count that are completed in the window of
-    /// measurement, whenever they began. Quantiles are within 0.1 % of the value; null if nothing
+    /// measurement, whenever they began. Quantiles are within 0.8 % of the value; null if nothing
     /// was completed.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct TransferResult {
@@ -65,9 +65,9 @@ columns! {
 /// What is counted of the transfers of a group of flows.
 #[derive(Default)]
 pub struct TransferCount {
-    completion: Sketch,
-    slowdown: Sketch,
-    by_size: [Sketch; SIZES],
+    completion: Distribution,
+    slowdown: Distribution,
+    by_size: [Distribution; SIZES],
     queued: u64,
     bytes: u64,
     unfinished: u64,
@@ -304,7 +304,7 @@ impl TransferResult {
             mean_slowdown: slowdown.mean().map(factor),
             p50_slowdown: slowdown.quantile(0.5).map(factor),
             p99_slowdown: slowdown.quantile(0.99).map(factor),
-            completed_by_size: by_size.iter().map(Sketch::count).collect(),
+            completed_by_size: by_size.iter().map(Distribution::count).collect(),
             mean_slowdown_by_size: by_size.iter().map(|own| own.mean().map(factor)).collect(),
             p99_slowdown_by_size: by_size
                 .iter()

@@ -22,6 +22,7 @@ mod detours;
 mod drop_reason;
 mod element;
 pub mod executive;
+mod histogram;
 mod ids;
 mod law;
 mod logical_process;
@@ -33,7 +34,6 @@ pub mod record;
 pub mod record_order;
 mod routes;
 mod sack_blocks;
-mod sketch;
 mod state;
 mod table;
 mod window;
@@ -45,9 +45,10 @@ pub use counters::{
     COMMON_PRECEDENCES, Counters, DeliveryMeter, ElementCounters, FlowCount, LinkCount, OwnCount,
     PacketBytes, PrecedenceCount,
 };
-pub use delays::{DelayDistribution, DelayTable};
+pub use delays::DelayTable;
 pub use drop_reason::DropReason;
 pub use element::Element;
+pub use histogram::{Distribution, Histogram, quantile_rank};
 pub use ids::{
     ChannelId, Destination, ElementId, FlowId, HostId, LinkId, ReceiverId, RouteId, SinkId,
 };
@@ -62,7 +63,6 @@ pub use observation::{CallEvent, Observation, Observer};
 pub use packet::{Ecn, Marking, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};
 pub use sack_blocks::{EcnCounts, SackBlocks, SackSlot, SackTable};
-pub use sketch::Sketch;
 pub use state::{BucketState, ElementState, Paid, StateFact, TcpSenderState};
 pub use table::{Column, RecordTable};
 pub use window::Window;

@@ -1,7 +1,6 @@
 //! Recording: what observers and samplers give back, and the observers that come with the network.
 
-use forebay_units::{Span, Time};
-use hdrhistogram::Histogram;
+use forebay_units::Time;
 
 pub use crate::table::{Column, RecordTable};
 use crate::{Ecn, Observation, Observer, Packet, PacketKind, RednAdjustment};
@@ -317,64 +316,5 @@ fn drop_word(reason: crate::DropReason) -> &'static str {
         Lost => "dropped: lost",
         Corrupted => "dropped: corrupted",
         Outage => "dropped: outage",
-    }
-}
-
-/// Records the distribution of the one-way delay of delivered data packets, by flow group.
-///
-/// Values are kept in nanoseconds with three significant digits: quantiles are within 0.1 %.
-pub struct DelayHistogram {
-    groups: Vec<u32>,
-    histograms: Vec<Histogram<u32>>,
-    from: Time,
-}
-
-impl DelayHistogram {
-    /// Count deliveries after `from` (like the counters, which are reset once all that happens at
-    /// that instant has happened); `groups[flow]` is the group of each flow.
-    #[must_use]
-    pub fn new(groups: Vec<u32>, from: Time) -> Self {
-        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
-        let empty = Histogram::new(3).expect("three significant digits are allowed");
-        Self { groups, histograms: vec![empty; count], from }
-    }
-
-    fn record(&mut self, packet: &Packet, delay: Span) {
-        let group = self.groups[packet.flow.index()] as usize;
-        // The histogram grows by itself; nanoseconds of a u64 of picoseconds are always in range.
-        let _ = self.histograms[group].record(delay.ps() / 1000);
-    }
-}
-
-impl Observer for DelayHistogram {
-    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
-        if let Observation::Delivered { packet, delay } = fact
-            && (now > self.from || self.from == Time::ZERO)
-            && !packet.is_feedback()
-        {
-            self.record(packet, *delay);
-        }
-    }
-
-    fn tables(&mut self) -> Vec<RecordTable> {
-        let (mut group, mut from, mut to, mut count) = (vec![], vec![], vec![], vec![]);
-        for (number, histogram) in self.histograms.iter().enumerate() {
-            for step in histogram.iter_recorded() {
-                let value = step.value_iterated_to();
-                group.push(number as u64);
-                from.push(histogram.lowest_equivalent(value) as f64 / 1e9);
-                to.push(histogram.highest_equivalent(value) as f64 / 1e9);
-                count.push(u64::from(step.count_at_value()));
-            }
-        }
-        vec![RecordTable {
-            name: "delays".to_owned(),
-            columns: vec![
-                ("group".to_owned(), Column::Whole(group)),
-                ("from_s".to_owned(), Column::Float(from)),
-                ("to_s".to_owned(), Column::Float(to)),
-                ("packets".to_owned(), Column::Whole(count)),
-            ],
-        }]
     }
 }

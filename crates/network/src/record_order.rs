@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use forebay_units::{Span, Time};
-use hdrhistogram::Histogram;
+use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::record::{Column, RecordTable};
-use crate::{Observation, Observer, Packet};
+use crate::{Distribution, Observation, Observer, Packet};
 
 /// Packets of a flow that are followed at most; of more under way, the oldest are forgotten.
 const MOST: usize = 1 << 20;
@@ -64,12 +63,10 @@ enum Fate {
     Delivered(Span),
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Tally {
-    /// Absolute variation in nanoseconds.
-    variation: Histogram<u32>,
-    sum: f64,
-    largest: f64,
+    /// Absolute variation in picoseconds.
+    variation: Distribution,
     /// Sum of the interarrival jitter after each pair.
     smoothed: f64,
     /// How often so many were lost in a row.
@@ -77,16 +74,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn new() -> Self {
-        let variation = Histogram::new(3).expect("three significant digits are allowed");
-        Self { variation, sum: 0.0, largest: 0.0, smoothed: 0.0, runs: BTreeMap::new() }
-    }
-
     fn pair(&mut self, variation: Span, smoothed: f64) {
-        // The histogram grows by itself; nanoseconds of a u64 of picoseconds are always in range.
-        let _ = self.variation.record(variation.ps() / 1000);
-        self.sum += variation.seconds();
-        self.largest = self.largest.max(variation.seconds());
+        self.variation.record(variation.ps());
         self.smoothed += smoothed;
     }
 }
@@ -97,7 +86,7 @@ impl PacketOrder {
     pub fn new(groups: Vec<u32>, from: Time, tables: Tables) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let flows = vec![Flow::default(); groups.len()];
-        Self { groups, flows, by_group: vec![Tally::new(); count], from, tables }
+        Self { groups, flows, by_group: vec![Tally::default(); count], from, tables }
     }
 
     fn sent(&mut self, packet: &Packet) {
@@ -193,26 +182,23 @@ impl Observer for PacketOrder {
 
 fn jitter(by_group: &[Tally]) -> RecordTable {
     let seen: Vec<(u64, &Tally)> =
-        (0..).zip(by_group).filter(|(_, tally)| !tally.variation.is_empty()).collect();
-    let floats = |of: &dyn Fn(&Tally) -> f64| {
-        Column::Float(seen.iter().map(|(_, tally)| of(tally)).collect())
-    };
+        (0..).zip(by_group).filter(|(_, tally)| tally.variation.count() > 0).collect();
     let whole = |of: &dyn Fn(&(u64, &Tally)) -> u64| Column::Whole(seen.iter().map(of).collect());
+    let seconds = |of: &dyn Fn(&Distribution) -> Option<f64>| {
+        let ps = seen.iter().filter_map(|(_, tally)| of(&tally.variation));
+        Column::Float(ps.map(|ps| ps / PS_PER_S as f64).collect())
+    };
     let mut columns = vec![
         ("group".to_owned(), whole(&|(group, _)| *group)),
-        ("pairs".to_owned(), whole(&|(_, tally)| tally.variation.len())),
-        ("mean_ipdv_s".to_owned(), floats(&|tally| tally.sum / tally.variation.len() as f64)),
+        ("pairs".to_owned(), whole(&|(_, tally)| tally.variation.count())),
+        ("mean_ipdv_s".to_owned(), seconds(&Distribution::mean)),
     ];
     for (name, share) in SHARES {
-        // A value of the histogram stands for a range; none exceeds the largest.
-        let quantile = |tally: &Tally| {
-            (tally.variation.value_at_quantile(share) as f64 / 1e9).min(tally.largest)
-        };
-        columns.push((name.to_owned(), floats(&quantile)));
+        columns.push((name.to_owned(), seconds(&|variation| variation.quantile(share))));
     }
-    columns.push(("max_ipdv_s".to_owned(), floats(&|tally| tally.largest)));
-    let rtp = |tally: &Tally| tally.smoothed / tally.variation.len() as f64;
-    columns.push(("rtp_jitter_s".to_owned(), floats(&rtp)));
+    columns.push(("max_ipdv_s".to_owned(), seconds(&Distribution::most)));
+    let rtp = seen.iter().map(|(_, tally)| tally.smoothed / tally.variation.count() as f64);
+    columns.push(("rtp_jitter_s".to_owned(), Column::Float(rtp.collect())));
     RecordTable { name: "jitter".to_owned(), columns }
 }
 
@@ -283,7 +269,7 @@ mod tests {
         let tables = order.tables();
         assert!((floats(&tables[0], "mean_ipdv_s")[0] - 0.014).abs() < 1e-12);
         assert_eq!(floats(&tables[0], "max_ipdv_s"), [0.020]);
-        assert!((floats(&tables[0], "p50_ipdv_s")[0] - 0.019).abs() < 0.019e-3);
+        assert!((floats(&tables[0], "p50_ipdv_s")[0] - 0.019).abs() < 0.019 / 128.0);
         assert!((floats(&tables[0], "rtp_jitter_s")[0] - 1.379_150_390_625e-3).abs() < 1e-12);
     }
 

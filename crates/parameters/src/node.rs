@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use strsim::osa_distance;
+
 /// Keys and values of a table, in alphabetical order so that nothing depends on the file's order.
 pub type Table = BTreeMap<String, Node>;
 
@@ -122,6 +124,8 @@ impl std::error::Error for Problem {}
 
 /// The most names that an unknown one is answered with.
 const MOST_NEAR: usize = 5;
+/// The characters of a name, from its start, that are compared: a word may be a whole file.
+const MOST_COMPARED: usize = 64;
 
 /// ` (did you mean "x" or "y"?)` with the up to five of `names` that `word` most likely meant, the
 /// nearest first; empty if none is near enough.
@@ -137,41 +141,20 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
 }
 
 fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let start = |text: &str| text.to_lowercase().chars().take(MOST_COMPARED).collect::<String>();
+    let word = start(word);
     let allowed = (word.chars().count() / 3).max(1);
-    let word = word.to_lowercase();
-    let mut near: Vec<(usize, &str)> = names
-        .into_iter()
-        .map(|name| (edits(&word, &name.to_lowercase()), name))
-        .filter(|(distance, name)| {
-            *distance <= allowed || (word.len() >= 3 && name.to_lowercase().contains(&word))
-        })
-        .collect();
+    let near = |name: &'a str| {
+        let own = start(name);
+        // A swap of neighbours is one slip.
+        let distance = osa_distance(&word, &own);
+        let part = word.len() >= 3 && own.contains(&word);
+        (distance <= allowed || part).then_some((distance, name))
+    };
+    let mut near: Vec<(usize, &str)> = names.into_iter().filter_map(near).collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.dedup();
     near.into_iter().map(|(_, name)| name).take(MOST_NEAR).collect()
-}
-
-/// Edit distance that counts a swap of neighbours as one slip (optimal string alignment).
-fn edits(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).collect();
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    rows[0] = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let cost = usize::from(a[i - 1] != b[j - 1]);
-            let mut best =
-                (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + cost);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use forebay_invariants::{
     Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
 };
 use forebay_mechanisms::element::link::Capacity;
-use forebay_network::record::{Column, DelayHistogram, RecordTable};
-use forebay_network::{ElementId, Observer, StateFact};
+use forebay_network::record::{Column, RecordTable};
+use forebay_network::{ElementId, Histogram, StateFact};
 use forebay_parameters::{Length, Node, Parameter, Value};
 use forebay_units::{Rate, Span, Time};
 
@@ -45,8 +45,6 @@ pub(crate) struct Checking {
     next: Time,
     every: Span,
     warm_up: Time,
-    /// Where the receivers of what is counted by group are, for the distribution of delays.
-    groups: usize,
 }
 
 impl Checking {
@@ -57,13 +55,8 @@ impl Checking {
         network.wrap_elements(&mut |id, element| watch.wrap(id, element));
         network.attach(watch.observer());
         let warm_up = Time::ZERO + plan.parameters.warm_up;
-        let groups = plan.flows.iter().zip(0..);
-        let of_flows: Vec<u32> = groups
-            .flat_map(|(flow, number)| std::iter::repeat_n(number, flow.count as usize))
-            .collect();
-        network.attach(Box::new(DelayHistogram::new(of_flows, warm_up)));
         let every = Span::from_ps((plan.parameters.duration.ps() / LOOKS).max(1));
-        Self { watch, next: Time::ZERO + every, every, warm_up, groups: plan.flows.len() }
+        Self { watch, next: Time::ZERO + every, every, warm_up }
     }
 
     /// Series whose last sample is at the end of the run.
@@ -140,25 +133,20 @@ impl Checking {
     }
 
     /// What was found in the run that gave the first of `results`; the second is that of the same
-    /// run, not observed.
+    /// run, not observed. `delays` are those of each group in the first.
     pub(crate) fn report(
         self,
         results: (&RunResult, &RunResult),
-        observers: Vec<Box<dyn Observer>>,
+        delays: &[(Histogram, Span)],
         series: Option<Series>,
     ) -> Report {
         let mut checker = self.watch.checker();
         let [watched, unwatched] = [results.0, results.1]
             .map(|result| serde_json::to_value(result).expect("a result is plain data with names"));
         checker.check_result(&watched);
-        let groups = results.0.groups.iter().take(self.groups);
-        let delivered: Vec<(String, u64)> = groups
-            .map(|group| (format!("groups.{}", group.name), group.counted.delivered_packets))
-            .collect();
-        for mut observer in observers {
-            for table in observer.tables().iter().filter(|table| table.name == "delays") {
-                checker.check_histogram(table, &delivered);
-            }
+        for (group, (delays, _)) in results.0.groups.iter().zip(delays) {
+            let delivered = group.counted.delivered_packets;
+            checker.check_histogram(&format!("groups.{}", group.name), delays.count(), delivered);
         }
         let tables = series.map_or_else(Vec::new, Series::tables);
         self.check_series(&mut checker, results.0, &tables);

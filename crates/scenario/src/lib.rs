@@ -16,6 +16,7 @@ mod catalogue;
 mod check;
 mod columns;
 mod control;
+mod delays;
 mod division;
 mod error;
 mod estimate;

@@ -5,7 +5,7 @@
 
 use forebay_mechanisms::element::calls::CallCount;
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{DelayDistribution, DropReason, FlowCount, FlowId, LinkCount};
+use forebay_network::{DropReason, FlowCount, LinkCount};
 use forebay_parameters::Echo;
 use forebay_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
@@ -166,22 +166,10 @@ impl<'s> LiveRun<'s> {
     /// delays in seconds that so many shares of all do not exceed.
     #[must_use]
     pub fn delays(&mut self) -> Json {
-        let counts = &self.run.wired.network.counters().flows;
-        let longest: Vec<_> = counts.iter().map(|flow| flow.max_delay).collect();
-        let delays = self.run.wired.network.delays();
-        let mut first = 0;
-        let groups = self.run.plan.flows.iter().map(|flow| {
-            let own = first..first + flow.count as usize;
-            first = own.end;
-            let each = flow.has_rows(self.run.plan.record.flows);
-            let mut all = DelayDistribution::new();
-            let apart = if each { own.clone() } else { own.start..(own.start + 1).min(own.end) };
-            apart.for_each(|flow| all.merge(delays.of(FlowId::new(flow))));
-            let most = longest[own].iter().copied().max().unwrap_or_default();
-            match all.least() {
-                Some(_) => json!(all.quantiles(SHARES, most).as_slice()),
-                None => Json::Null,
-            }
+        let groups = self.run.group_delays().into_iter().map(|(delays, most)| {
+            let seconds = |ps| Span::from_ps(ps).seconds();
+            let quantiles = || delays.quantiles(SHARES, most.ps()).map(seconds);
+            delays.least().map_or(Json::Null, |_| json!(quantiles().as_slice()))
         });
         let groups: Vec<_> = groups.collect();
         json!({ "shares": SHARES.as_slice(), "groups": groups, "since_s": self.since().seconds() })

@@ -6,12 +6,13 @@ use forebay_mechanisms::element::policer::PolicingResult;
 use forebay_mechanisms::element::tcp::VideoResult;
 use forebay_mechanisms::{LatenessResult, TransferResult};
 use forebay_network::{
-    COMMON_PRECEDENCES, DelayDistribution, DelayTable, DropReason, FlowCount, FlowId, LinkCount,
-    PrecedenceCount, columns,
+    COMMON_PRECEDENCES, DelayTable, DropReason, FlowCount, FlowId, LinkCount, PrecedenceCount,
+    columns,
 };
 use forebay_units::{Span, Time};
 use serde::Serialize;
 
+use crate::delays::delays_of_group;
 use crate::flows::FlowPlan;
 use crate::results_classes::ClassResult;
 use crate::results_counted::{Counted, sum};
@@ -177,26 +178,23 @@ pub(crate) fn flow_rows(
         let own = first..first + plan.count as usize;
         first = own.end;
         let each = plan.has_rows(rows);
-        let delays_of = |flow: usize| delays.of(FlowId::new(flow));
-        let mut delays = DelayDistribution::new();
-        let apart = if each { own.clone() } else { own.start..(own.start + 1).min(own.end) };
-        apart.for_each(|flow| delays.merge(delays_of(flow)));
+        let all = delays_of_group(plan, own.clone(), rows, delays);
         let counts = &counts[own.clone()];
         let total = sum(counts);
         groups.push(GroupResult {
             name: plan.name.clone(),
             transport: plan.transport_name(),
             flows: plan.count,
-            counted: Counted::of(&total, &delays, measured),
+            counted: Counted::of(&total, &all, measured),
             jain_index: jain_index(counts),
             spread: (!each).then(|| Spread::of(counts, measured)),
         });
-        totals.push(Total::of(plan.count, total, delays));
+        totals.push(Total::of(plan.count, total, all));
         if each {
             let row = |((index, count), flow): ((u32, &FlowCount), usize)| FlowResult {
                 name: plan.flow_name(index),
                 group: plan.name.clone(),
-                counted: Counted::of(count, delays_of(flow), measured),
+                counted: Counted::of(count, delays.of(FlowId::new(flow)), measured),
                 started_s: count.started.map(Time::seconds),
                 ended_s: count.ended.map(Time::seconds),
             };

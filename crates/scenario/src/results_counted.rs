@@ -1,6 +1,6 @@
 //! What is counted of flows, of one or of several added up.
 
-use forebay_network::{DelayDistribution, FlowCount, PacketBytes, columns};
+use forebay_network::{FlowCount, Histogram, PacketBytes, columns};
 use forebay_units::{PS_PER_S, Span};
 use serde::Serialize;
 
@@ -78,11 +78,13 @@ pub(crate) fn sum<'c>(flows: impl IntoIterator<Item = &'c FlowCount>) -> FlowCou
 
 impl Counted {
     /// The quantities of `count` and `delays` over a window of `measured`.
-    pub(crate) fn of(count: &FlowCount, delays: &DelayDistribution, measured: Span) -> Self {
+    pub(crate) fn of(count: &FlowCount, delays: &Histogram, measured: Span) -> Self {
         let per_second = |bytes: u64| bytes as f64 * 8.0 / measured.seconds();
+        let seconds = |ps| Span::from_ps(ps).seconds();
         let delivered = count.delivered.packets;
         let mean_delay = count.delay as f64 / delivered.max(1) as f64 / PS_PER_S as f64;
-        let [p50, p95, p99, p999] = delays.quantiles([0.5, 0.95, 0.99, 0.999], count.max_delay);
+        let shares = [0.5, 0.95, 0.99, 0.999];
+        let [p50, p95, p99, p999] = delays.quantiles(shares, count.max_delay.ps()).map(seconds);
         Self {
             sent_packets: count.sent.packets,
             delivered_packets: delivered,
@@ -92,7 +94,7 @@ impl Counted {
             throughput_bps: per_second(count.delivered.bytes),
             goodput_bps: per_second(count.goodput),
             mean_delay_s: mean_delay,
-            min_delay_s: delays.least().map_or(0.0, Span::seconds),
+            min_delay_s: delays.least().map_or(0.0, seconds),
             p50_delay_s: p50,
             p95_delay_s: p95,
             p99_delay_s: p99,

@@ -1,7 +1,7 @@
 //! What a run gives of the hosts where flows begin and end.
 
 use forebay_mechanisms::FlowGroups;
-use forebay_network::{DelayDistribution, FlowCount, columns};
+use forebay_network::{FlowCount, Histogram, columns};
 use forebay_units::Span;
 use serde::Serialize;
 
@@ -63,12 +63,12 @@ columns! {
 pub(crate) struct Total {
     flows: u32,
     count: FlowCount,
-    delays: DelayDistribution,
+    delays: Histogram,
 }
 
 impl Total {
     /// Of so many flows.
-    pub(crate) fn of(flows: u32, count: FlowCount, delays: DelayDistribution) -> Self {
+    pub(crate) fn of(flows: u32, count: FlowCount, delays: Histogram) -> Self {
         Self { flows, count, delays }
     }
 

@@ -7,8 +7,7 @@ use forebay_invariants::Report;
 use forebay_kernel::Streams;
 use forebay_network::executive::Cancelled;
 use forebay_network::record::{
-    AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable,
-    ReductionLog, TransferLog,
+    AdjustmentLog, CallLog, Column, PaceLog, PacketTrace, RecordTable, ReductionLog, TransferLog,
 };
 use forebay_network::record_order::{PacketOrder, Tables};
 use forebay_parameters::{Echo, Node, Problem, Registry};
@@ -18,6 +17,7 @@ use crate::VERSION;
 use crate::capture;
 use crate::check::Checking;
 use crate::control::{Control, RunOptions};
+use crate::delays::delay_table;
 use crate::division::divide;
 use crate::error::ScenarioError;
 use crate::estimate::estimate;
@@ -235,7 +235,7 @@ impl Scenario {
         run.divide(options.threads);
         begins();
         let events = run.go()?;
-        let tables = run.tables();
+        let tables = run.tables(options.record);
         let mut result = run.result(events);
         self.sign(&mut result, seed, options);
         Ok((result, tables))
@@ -270,10 +270,11 @@ impl Scenario {
         run.checking = Some(checking);
         let events = run.go()?;
         let checking = run.checking.take().expect("it was set above");
-        let (observers, series) = (run.wired.network.detach(), run.series.take());
+        let series = run.series.take();
+        let delays = run.group_delays();
         let mut again = run.result(events);
         self.sign(&mut again, seed, options);
-        Ok(checking.report((&again, result), observers, series))
+        Ok(checking.report((&again, result), &delays, series))
     }
 
     /// The network of a run, and its seed.
@@ -389,9 +390,6 @@ impl Run<'_> {
             let groups = self.plan.flows.iter().zip(0..);
             groups.flat_map(|(flow, at)| std::iter::repeat_n(at, flow.count as usize)).collect()
         };
-        if record.delays {
-            self.wired.network.attach(Box::new(DelayHistogram::new(groups(), from)));
-        }
         let tables = Tables { jitter: record.jitter, losses: record.losses };
         if tables != Tables::default() {
             self.wired.network.attach(Box::new(PacketOrder::new(groups(), from, tables)));
@@ -408,10 +406,14 @@ impl Run<'_> {
         }
     }
 
-    fn tables(&mut self) -> Vec<RecordTable> {
+    /// What observers and samplers have found, and if so asked what is counted anyway.
+    fn tables(&mut self, record: bool) -> Vec<RecordTable> {
         let mut tables: Vec<RecordTable> = Vec::new();
         for mut observer in self.wired.network.detach() {
             tables.extend(observer.tables());
+        }
+        if record && self.plan.record.delays {
+            tables.push(delay_table(&self.group_delays()));
         }
         for table in &mut tables {
             self.name_places(table);

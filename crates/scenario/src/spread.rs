@@ -1,6 +1,6 @@
 //! How the flows of a large group differ: what stands for them where a row each would be too much.
 
-use forebay_network::{FlowCount, columns};
+use forebay_network::{FlowCount, columns, quantile_rank};
 use forebay_units::{PS_PER_S, Span};
 use serde::Serialize;
 
@@ -83,22 +83,22 @@ fn count(flows: &[FlowCount], which: impl Fn(&FlowCount) -> bool) -> u64 {
 impl Quantiles {
     /// The quantiles of `values`, each times `unit`.
     fn of(values: &mut [u64], unit: f64) -> Self {
-        let Some(last) = values.len().checked_sub(1) else {
+        if values.is_empty() {
             return Self::default();
-        };
+        }
         values.sort_unstable();
-        let at = |percent: usize| {
-            let rank = (values.len() * percent).div_ceil(100).max(1);
-            values[rank - 1] as f64 * unit
+        let at = |share| {
+            let rank = quantile_rank(share, values.len() as u64);
+            values[rank as usize - 1] as f64 * unit
         };
         Self {
-            min: at(0),
-            p05: at(5),
-            p25: at(25),
-            p50: at(50),
-            p75: at(75),
-            p95: at(95),
-            max: values[last] as f64 * unit,
+            min: at(0.0),
+            p05: at(0.05),
+            p25: at(0.25),
+            p50: at(0.5),
+            p75: at(0.75),
+            p95: at(0.95),
+            max: at(1.0),
         }
     }
 }

@@ -13,6 +13,7 @@ from forebay.errors import MachineError
 from forebay.linux.links import ETHERNET
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks
+from forebay.run.samples import rank
 
 __all__ = ["read_counters"]
 
@@ -99,7 +100,7 @@ def _datagrams(folder: Path, topology: Topology, name: str, window: float) -> di
         sizes[int(row[2])] += int(row[3])
     return {
         "mean_delay_s": math.fsum(delays) / len(delays) if delays else 0.0,
-        "p95_delay_s": delays[math.ceil(0.95 * len(delays)) - 1] if delays else 0.0,
+        "p95_delay_s": delays[rank(0.95, len(delays)) - 1] if delays else 0.0,
         "shares_bps": [8 * size / window for size in sizes],
     }
 

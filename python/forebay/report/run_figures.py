@@ -24,6 +24,7 @@ from forebay.drawing import (
     top_legend,
     top_legend_inches,
 )
+from forebay.run.plots import delay_quantiles
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.units import UNITS
 
@@ -98,9 +99,11 @@ def delays(table: Mapping[str, Sequence[Any]]) -> Figure | None:
         y = 100.0 * np.cumsum(packets[of]) / max(packets[of].sum(), 1.0)
         keep = _kept(len(x), POINTS // 4 // len(names))
         axis.step(x[keep], y[keep], where="post", linewidth=1.3, label=name, **line_style(index))
-        for share, mark in ((50, "o"), (95, "s"), (99, "D")):
-            at = min(int(np.searchsorted(y, share)), len(x) - 1)
-            axis.plot([x[at]], [y[at]], mark, markersize=3.5, color=line_style(index)["color"])
+        shares = (0.5, 0.95, 0.99)
+        quantiles = delay_quantiles(table, name, shares)
+        for share, value, mark in zip(shares, quantiles, "osD", strict=True):
+            look = {"markersize": 3.5, "color": line_style(index)["color"]}
+            axis.plot([scale * value], [100.0 * share], mark, **look)
     axis.set_xlabel(f"one-way delay ({unit})")
     axis.set_ylabel("packets with at most this delay (%)")
     axis.set_ylim(0, 101)

@@ -21,6 +21,7 @@ from forebay.errors import nearest
 from forebay.extras import need
 from forebay.run.heat import HeatMap, heat_panel
 from forebay.run.references import Curve, Reference, curves_for
+from forebay.run.samples import rank
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.stats import Interval, t_quantile
 
@@ -220,13 +221,23 @@ def _break_label(axis: Any) -> None:
 def delay_quantiles(
     table: Mapping[str, Sequence[Any]], name: str, shares: Sequence[float]
 ) -> list[float]:
-    """Quantiles of delay of a group, in seconds, from a table of delays with weights."""
+    """Quantiles of delay of a group, in seconds, from a table of delays with weights.
+
+    Each is interpolated within its row: of n packets there, each takes an n-th of it, and stands in
+    the middle of that.
+    """
 
     import numpy as np
 
-    upper, weights = _distribution(table, name)
-    reached = np.cumsum(weights) / weights.sum()
-    return [float(upper[min(int(np.searchsorted(reached, p)), len(upper) - 1)]) for p in shares]
+    lower, upper, packets = _distribution(table, name)
+    reached = np.cumsum(packets)
+    found = []
+    for share in shares:
+        wanted = rank(share, int(reached[-1]))
+        at = int(np.searchsorted(reached, wanted))
+        place = 1.0 - (reached[at] - wanted + 0.5) / packets[at]
+        found.append(float(lower[at] + place * (upper[at] - lower[at])))
+    return found
 
 
 def _cdf(axis: Any, request: Request) -> None:
@@ -238,7 +249,7 @@ def _cdf(axis: Any, request: Request) -> None:
             table = results.delays.to_pydict()
             names = request.wanted(list(dict.fromkeys(table["group"])))
             lines += [
-                (request.label(variant, name, len(names) > 1), *_distribution(table, name))
+                (request.label(variant, name, len(names) > 1), *_distribution(table, name)[1:])
                 for name in names
             ]
         else:
@@ -330,7 +341,10 @@ def _box(axis: Any, request: Request) -> None:
             }
         else:
             rows = _row_values(results, request)
-            found = {name: list(np.quantile(values, shares)) for name, values in rows.items()}
+            found = {
+                name: list(np.quantile(values, shares, method="inverted_cdf"))
+                for name, values in rows.items()
+            }
         boxes += [(request.label(variant, name, True), of) for name, of in found.items()]
     quantity = request.quantity or "delay_s"
     scale, label = _axis(request.place, quantity, [of[-1] for _, of in boxes])
@@ -516,16 +530,19 @@ KINDS: Mapping[str, Callable[[Any, Request], None]] = {
 """What draws each kind of plot."""
 
 
-def _distribution(table: Mapping[str, Sequence[Any]], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Delays of a group in order, of all replications, with how many packets had each."""
+def _distribution(
+    table: Mapping[str, Sequence[Any]], name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Least and largest delays of the classes of a group in order, of all replications, with how
+    many packets each has."""
 
     import numpy as np
 
     of = np.array(table["group"]) == name
-    upper = np.array(table["to_s"], float)[of]
-    weights = np.array(table["packets"], float)[of]
+    lower, upper = (np.array(table[end], float)[of] for end in ("from_s", "to_s"))
+    packets = np.array(table["packets"], int)[of]
     order = np.argsort(upper, kind="stable")
-    return upper[order], weights[order]
+    return lower[order], upper[order], packets[order]
 
 
 def _row_values(results: Results, request: Request) -> dict[str, np.ndarray]:

@@ -1,7 +1,8 @@
-"""How many samples a percentile stands on, and how many it needs."""
+"""Which of a number of samples a percentile is, and how many it needs."""
 
 from __future__ import annotations
 
+import math
 import re
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-__all__ = ["FEW_SAMPLES", "percentile_note", "samples_needed"]
+__all__ = ["FEW_SAMPLES", "percentile_note", "rank", "samples_needed"]
 
 FEW_SAMPLES = "few samples"
 """The note of a percentile that stands on fewer samples than it needs."""
@@ -17,6 +18,12 @@ FEW_SAMPLES = "few samples"
 _PERCENTILE = re.compile(r"p(5|05|25|50|75|95|99|999)_")
 _COUNTS = ("delivered_packets", "completed")
 """Columns that count what the percentiles of a row are of: packets, or transfers."""
+
+
+def rank(share: float, count: int) -> int:
+    """The rank, from 1, of the quantile of `share` of `count` samples in ascending order: the first
+    that at least that share of all does not exceed, as the engine has it."""
+    return min(max(math.ceil(share * count), 1), max(count, 1))
 
 
 def samples_needed(quantity: str) -> int:

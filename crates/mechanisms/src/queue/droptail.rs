@@ -77,6 +77,7 @@ impl DropPolicy for DropTail {
         self.drop_reason(arrival).map_or(Verdict::Accept, Verdict::Drop)
     }
 
+    #[inline]
     fn is_transparent(&self) -> bool {
         true
     }

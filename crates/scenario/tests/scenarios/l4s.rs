@@ -1,14 +1,13 @@
 //! Prague, alone and beside CUBIC, through DualPI2: what the L4S architecture is for (RFC 9330).
 
-use forebay_network::record::RecordTable;
 use forebay_scenario::RunResult;
 
-use crate::support::{floats, flow, link, names, record, run, table, wholes};
+use crate::support::{flow, link, run};
 
 /// Flows of 1500 B on a link of `mbps` with DualPI2, all from the start.
 fn scenario(mbps: f64, delay_ms: f64, seconds: f64) -> String {
     format!(
-        "duration = \"{seconds} s\"\nwarm_up = \"15 s\"\n[record]\ndelays = true\n\
+        "duration = \"{seconds} s\"\nwarm_up = \"15 s\"\n\
          [links.core]\nfrom = \"a\"\nto = \"b\"\nrate = \"{mbps} Mbit/s\"\n\
          delay = \"{delay_ms} ms\"\nqueue = \"dualpi2\"\n"
     )
@@ -31,22 +30,6 @@ fn goodput(result: &RunResult, group: &str) -> f64 {
     group.counted.goodput_bps
 }
 
-/// The delay in seconds that a share of the packets of `group` does not exceed.
-fn quantile(tables: &[RecordTable], group: &str, share: f64) -> f64 {
-    let delays = table(tables, "delays");
-    let groups = names(delays, "group");
-    let rows = groups.iter().zip(floats(delays, "to_s")).zip(wholes(delays, "packets"));
-    let own: Vec<(f64, u64)> =
-        rows.filter(|((name, _), _)| *name == group).map(|((_, to), n)| (*to, *n)).collect();
-    let total: u64 = own.iter().map(|row| row.1).sum();
-    let mut below = 0;
-    let found = own.iter().find(|row| {
-        below += row.1;
-        below as f64 >= share * total as f64
-    });
-    found.unwrap().0
-}
-
 /// Prague would starve CUBIC, or be starved, at the round-trip time for which the coupling of 2 is
 /// made (RFC 9332, section 2.1), or low latency cost throughput. Drops of the classic queue come
 /// with the square of half the probability of marks in the other. With p of marks, Prague's window
@@ -61,7 +44,7 @@ fn prague_and_cubic_share_a_link_as_the_coupling_has_it() {
     let text = scenario(40.0, 12.5, 40.0)
         + &flows("prague", "a", 5, INDEPENDENT)
         + &flows("cubic", "a", 5, "\"cubic\"");
-    let (result, tables) = record(&text);
+    let result = run(&text);
     let count = |name: &str| {
         let group = result.groups.iter().find(|it| it.name == name).unwrap();
         group.counted.clone()
@@ -73,12 +56,9 @@ fn prague_and_cubic_share_a_link_as_the_coupling_has_it() {
     assert!((drops / (p * p / 4.0) - 1.0).abs() < 0.2, "{drops}, {p}");
     let q = 1.0 - p;
     let x = q + (q * q + 2.0 * q).sqrt();
-    let queueing = |group: &str, mean: f64| {
-        let mean = mean - 12.5e-3 - 0.3e-3;
-        (mean, quantile(&tables, group, 0.99) - 12.5e-3 - 0.3e-3)
-    };
-    let (low, low_99) = queueing("prague", prague.mean_delay_s);
-    let (classic, _) = queueing("cubic", cubic.mean_delay_s);
+    let queueing = |delay: f64| delay - 12.5e-3 - 0.3e-3;
+    let (low, low_99) = (queueing(prague.mean_delay_s), queueing(prague.p99_delay_s));
+    let classic = queueing(cubic.mean_delay_s);
     let expected = x / 6.0_f64.sqrt() * (25.3e-3 + classic) / (25.3e-3 + low);
     let ratio = goodput(&result, "prague") / goodput(&result, "cubic");
     assert!((ratio / expected - 1.0).abs() < 0.2, "{ratio}, {expected}");
@@ -96,13 +76,13 @@ fn prague_and_cubic_share_a_link_as_the_coupling_has_it() {
 fn prague_alone_fills_the_link_from_a_millisecond_of_queue() {
     for mbps in [10.0, 40.0, 100.0] {
         let text = scenario(mbps, 12.5, 35.0) + &flows("only", "a", 1, "\"prague\"");
-        let (result, tables) = record(&text);
+        let result = run(&text);
         let (core, transmission) = (link(&result, "core"), 12e-3 / mbps);
         let window = 25e-3 / transmission;
         let least = 1.0 - (window / 2.0).sqrt() / 2.0 / window;
         assert!(core.utilization > least, "{mbps}: {}, {least}", core.utilization);
         // A packet waits for the one in transmission beyond the step.
-        let waits = quantile(&tables, "only", 0.99) - 12.5e-3 - transmission;
+        let waits = flow(&result, "only").counted.p99_delay_s - 12.5e-3 - transmission;
         assert!(waits < 1e-3 + 2.0 * transmission, "{mbps}: {waits}");
         assert_eq!(flow(&result, "only").counted.retransmissions, 0);
     }

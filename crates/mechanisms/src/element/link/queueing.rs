@@ -20,13 +20,19 @@ use crate::queue::DropTail;
 
 /// A drop policy as a link calls it: monomorphised for tail drop, the policy of most links.
 pub(super) trait FifoPolicy: DropPolicy {
-    /// [`DropPolicy::is_transparent`], where it is known when the link is compiled: asking each
-    /// time would cost a call.
-    const TRANSPARENT: bool = false;
+    /// [`DropPolicy::is_transparent`], where it is known when the link is compiled; `false` where
+    /// asking each time would cost a call.
+    #[inline(always)]
+    fn is_known_transparent(&self) -> bool {
+        false
+    }
 }
 
 impl FifoPolicy for DropTail {
-    const TRANSPARENT: bool = true;
+    #[inline(always)]
+    fn is_known_transparent(&self) -> bool {
+        self.is_transparent()
+    }
 }
 
 impl FifoPolicy for dyn DropPolicy {}
@@ -130,7 +136,7 @@ impl Queueing {
         cx: &mut Context<'_>,
     ) -> Option<Admitted> {
         let transmitter = &mut self.transmitter;
-        if L::TRANSPARENT && transmitter.is_idle(at) && !transmitter.has_background() {
+        if law.is_known_transparent() && transmitter.is_idle(at) && !transmitter.has_background() {
             return Some(Admitted { marked: false, out: transmitter.transmit_now(packet, at) });
         }
         Self::depart(law, transmitter, at);
