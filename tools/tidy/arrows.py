@@ -42,6 +42,7 @@ LIBRARIES = {
         "parameters scenario python",
         "the hash of a scenario and of its data files, and of the sources of a build",
     ),
+    "etherparse": ("scenario", "headers of captured packets"),
     "hdrhistogram": ("network", "distributions of delays and of completion times"),
     "libm": ("kernel", "the one math library, behind forebay_kernel::math"),
     "numpy": ("python", "nothing below crates/python knows of Python"),
