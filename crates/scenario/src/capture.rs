@@ -24,7 +24,7 @@ use forebay_units::{Rate, Span, Time};
 use crate::flows::FlowPlan;
 use crate::links::LinkPlan;
 use crate::plan::{Plan, Wired};
-use headers::{End, Envelope, Tcp, flags};
+use headers::{End, Envelope, Tcp};
 use numbering::Numbering;
 use pcapng::{Frame, Way};
 
@@ -241,12 +241,11 @@ impl TcpFacts {
 
     /// The segment that `packet` is.
     fn segment(&self, packet: &Packet, numbering: &Numbering, blocks: SackBlocks) -> Tcp {
-        let mut segment = Tcp {
-            flags: flags::ACK,
-            acknowledged: numbering.of_peer(),
-            window: (self.window >> self.shift()) as u16,
-            ..Tcp::default()
-        };
+        let mut segment = Tcp::default();
+        let header = &mut segment.header;
+        header.ack = true;
+        header.acknowledgment_number = numbering.of_peer() as u32;
+        header.window_size = (self.window >> self.shift()) as u16;
         if packet.is_feedback() {
             segment.timestamps = Some((ms(packet.created), ms(packet.timestamp_echo())));
             self.acknowledgement(&mut segment, packet, numbering, blocks);
@@ -255,9 +254,9 @@ impl TcpFacts {
             self.data(&mut segment, packet, numbering);
         }
         segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
-        if segment.flags & flags::SYN != 0 {
+        if segment.header.syn {
             segment.offer = Some((self.mss, self.shift()));
-            segment.window = self.window.min(65_535) as u16;
+            segment.header.window_size = self.window.min(65_535) as u16;
         }
         segment
     }
@@ -269,21 +268,19 @@ impl TcpFacts {
         numbering: &Numbering,
         blocks: SackBlocks,
     ) {
-        segment.sequence = numbering.of_peer();
-        segment.acknowledged = numbering.byte(packet.number);
-        let flag = |on: bool, flag: u16| if on { flag } else { 0 };
+        let header = &mut segment.header;
+        header.sequence_number = numbering.of_peer() as u32;
+        header.acknowledgment_number = numbering.byte(packet.number) as u32;
+        header.ece = packet.ece();
         if self.accurate {
             let ace = packet.ace();
-            segment.flags |= flag(ace & 4 != 0, flags::AE)
-                | flag(ace & 2 != 0, flags::CWR)
-                | flag(ace & 1 != 0, flags::ECE);
-        } else {
-            segment.flags |= flag(packet.ece(), flags::ECE);
+            // AE (RFC 9768) has the place of NS.
+            (header.ns, header.cwr, header.ece) = (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0);
         }
         let answers = if self.accurate { numbering.is_opening() } else { packet.is_last() };
         if self.handshake && answers {
-            segment.sequence = segment.sequence.saturating_sub(1);
-            segment.flags |= flags::SYN;
+            header.sequence_number = header.sequence_number.saturating_sub(1);
+            header.syn = true;
             return;
         }
         let bytes = |number: &u64| numbering.byte(*number);
@@ -293,22 +290,17 @@ impl TcpFacts {
     }
 
     fn data(&self, segment: &mut Tcp, packet: &Packet, numbering: &Numbering) {
+        let header = &mut segment.header;
         if packet.is_probe() {
-            (segment.sequence, segment.acknowledged) = (numbering.syn(), 0);
-            segment.flags = flags::SYN;
+            (header.sequence_number, header.acknowledgment_number) = (numbering.syn() as u32, 0);
+            (header.ack, header.syn) = (false, true);
             return;
         }
-        segment.sequence = numbering.byte(packet.number);
+        header.sequence_number = numbering.byte(packet.number) as u32;
+        header.cwr = packet.cwr();
+        header.psh = packet.is_pushed() || packet.is_last();
+        header.fin = packet.is_last() && self.handshake;
         segment.data = self.payload(packet);
-        if packet.cwr() {
-            segment.flags |= flags::CWR;
-        }
-        if packet.is_pushed() {
-            segment.flags |= flags::PSH;
-        }
-        if packet.is_last() {
-            segment.flags |= flags::PSH | if self.handshake { flags::FIN } else { 0 };
-        }
     }
 
     fn payload(&self, packet: &Packet) -> u64 {
@@ -343,7 +335,7 @@ impl Capture {
     fn file(mut self) -> Vec<u8> {
         self.packets.sort_by_key(|packet| packet.at);
         let writer = format!("Forebay {}", crate::VERSION);
-        let mut file = pcapng::begin(&self.name, &writer, headers::MOST);
+        let mut file = pcapng::begin(&self.name, &writer, headers::MOST as u32);
         for Captured { at, way, start, kept, length } in self.packets {
             let bytes = &self.bytes[start..start + usize::from(kept)];
             pcapng::add(&mut file, &Frame { time: at.ps() / 1000, way, bytes, length });
@@ -411,7 +403,7 @@ impl Recorder {
         let from = End { node: facts.nodes[0], port: port(flow) };
         let to = End { node: facts.nodes[1], port: port(flow / PORTS.1) };
         let (from, to) = if packet.is_feedback() { (to, from) } else { (from, to) };
-        let class = packet.dscp() << 2 | packet.ecn() as u8;
+        let class = (packet.dscp(), packet.ecn());
         let envelope = Envelope { from, to, hop: point.hop, class };
         let plain = matches!(packet.kind(), PacketKind::Data | PacketKind::Probe | PacketKind::Ack);
         match (&facts.tcp, self.connections.get(&flow)) {

@@ -1,21 +1,18 @@
 //! Headers of captured packets: Ethernet, IPv4, TCP and UDP, with their checksums.
-//!
-//! Data are zeros, which add nothing to a checksum, so that checksums are right although the data
-//! are not kept.
 
-use forebay_network::SackBlocks;
+use etherparse::{
+    Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TransportHeader, UdpHeader,
+    ether_type,
+};
+use forebay_network::{Ecn, SackBlocks};
 
 /// The most bytes of a packet that are kept: all headers with the longest TCP options.
-pub(super) const MOST: u32 = (ETHERNET + IP + 60) as u32;
+pub(super) const MOST: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN + TcpHeader::MAX_LEN;
 
-const ETHERNET: usize = 14;
-const IP: usize = 20;
-const UDP: usize = 8;
-/// Protocol numbers.
-const TCP_PROTOCOL: u8 = 6;
-const UDP_PROTOCOL: u8 = 17;
 /// The longest options of TCP.
-const MOST_OPTIONS: usize = 40;
+const MOST_OPTIONS: usize = TcpHeader::MAX_LEN - TcpHeader::MIN_LEN;
+/// The data of every packet, which are not kept.
+static DATA: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
 /// One end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,27 +37,14 @@ pub(super) struct Envelope {
     /// The nodes at the near and the far end of the link.
     pub(super) hop: [u32; 2],
     /// DSCP and ECN field.
-    pub(super) class: u8,
-}
-
-/// Flags of TCP (RFC 9293, section 3.1; AE: RFC 9768).
-pub(super) mod flags {
-    pub(crate) const FIN: u16 = 1;
-    pub(crate) const SYN: u16 = 1 << 1;
-    pub(crate) const PSH: u16 = 1 << 3;
-    pub(crate) const ACK: u16 = 1 << 4;
-    pub(crate) const ECE: u16 = 1 << 6;
-    pub(crate) const CWR: u16 = 1 << 7;
-    pub(crate) const AE: u16 = 1 << 8;
+    pub(super) class: (u8, Ecn),
 }
 
 /// A TCP segment.
 #[derive(Clone, Default)]
 pub(super) struct Tcp {
-    pub(super) sequence: u64,
-    pub(super) acknowledged: u64,
-    pub(super) flags: u16,
-    pub(super) window: u16,
+    /// Without ports and options.
+    pub(super) header: TcpHeader,
     /// Of a SYN: maximum segment size and shift of the window.
     pub(super) offer: Option<(u16, u8)>,
     /// TS val and TS ecr in ms.
@@ -75,67 +59,54 @@ pub(super) struct Tcp {
 
 /// A TCP segment as it is on the wire without its data, and its length with them.
 pub(super) fn tcp(envelope: &Envelope, segment: &Tcp) -> (Vec<u8>, u32) {
-    let options = options(segment);
-    let mut header = Vec::with_capacity(20 + options.len());
-    header.extend(envelope.from.port.to_be_bytes());
-    header.extend(envelope.to.port.to_be_bytes());
-    // Numbers are those of 32 bits that come round.
-    header.extend((segment.sequence as u32).to_be_bytes());
-    header.extend((segment.acknowledged as u32).to_be_bytes());
-    let words = ((20 + options.len()) / 4) as u16;
-    header.extend((words << 12 | segment.flags).to_be_bytes());
-    header.extend(segment.window.to_be_bytes());
-    header.extend([0; 4]);
-    header.extend(options);
-    packet(envelope, TCP_PROTOCOL, (header, 16), segment.data)
+    let mut header = segment.header.clone();
+    (header.source_port, header.destination_port) = (envelope.from.port, envelope.to.port);
+    header.set_options_raw(&options(segment)).expect("options fit");
+    packet(envelope, IpNumber::TCP, TransportHeader::Tcp(header), segment.data)
 }
 
 /// A datagram of `size` bytes with its IP header, as it is on the wire without its data, and its
 /// length with them.
 pub(super) fn udp(envelope: &Envelope, size: u16) -> (Vec<u8>, u32) {
-    let data = usize::from(size).saturating_sub(IP + UDP);
-    let mut header = Vec::with_capacity(UDP);
-    header.extend(envelope.from.port.to_be_bytes());
-    header.extend(envelope.to.port.to_be_bytes());
-    header.extend(((data + UDP) as u16).to_be_bytes());
-    header.extend([0; 2]);
-    packet(envelope, UDP_PROTOCOL, (header, 6), data as u64)
+    let data = size.saturating_sub((Ipv4Header::MIN_LEN + UdpHeader::LEN) as u16);
+    let header = UdpHeader {
+        source_port: envelope.from.port,
+        destination_port: envelope.to.port,
+        length: data + UdpHeader::LEN as u16,
+        checksum: 0,
+    };
+    packet(envelope, IpNumber::UDP, TransportHeader::Udp(header), data.into())
 }
 
-/// The packet around a transport `header`, whose checksum is at `at`, with `data` bytes of data.
+/// The packet around a transport `header` with `data` bytes of data.
 fn packet(
     envelope: &Envelope,
-    protocol: u8,
-    (mut header, at): (Vec<u8>, usize),
+    protocol: IpNumber,
+    mut header: TransportHeader,
     data: u64,
 ) -> (Vec<u8>, u32) {
+    let longest = usize::from(u16::MAX) - Ipv4Header::MIN_LEN - header.header_len();
+    let data = usize::try_from(data).unwrap_or(longest).min(longest);
+    let segment = (header.header_len() + data) as u16;
     let (from, to) = (envelope.from.address(), envelope.to.address());
-    let longest = usize::from(u16::MAX) - IP - header.len();
-    let segment = header.len() + usize::try_from(data).unwrap_or(longest).min(longest);
-    let pseudo = [&from[..], &to, &[0, protocol], &(segment as u16).to_be_bytes()].concat();
-    let sum = checksum(&[&pseudo, &header]);
-    // RFC 768: a sum of 0 is sent as its complement, as 0 stands for none.
-    let sum = if sum == 0 && protocol == UDP_PROTOCOL { u16::MAX } else { sum };
-    header[at..at + 2].copy_from_slice(&sum.to_be_bytes());
-    let length = IP + segment;
-    let mut ip = vec![0x45, envelope.class];
-    ip.extend((length as u16).to_be_bytes());
     // Identification 0 and Don't Fragment (RFC 6864), a time to live of 64.
-    ip.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
-    ip.extend(from);
-    ip.extend(to);
-    let sum = checksum(&[&ip]);
-    ip[10..12].copy_from_slice(&sum.to_be_bytes());
-    let mut bytes = Vec::with_capacity(ETHERNET + IP + header.len());
-    for node in envelope.hop.iter().rev() {
-        // Addresses that are administered locally.
-        bytes.extend([2, 0]);
-        bytes.extend((node + 1).to_be_bytes());
-    }
-    bytes.extend([8, 0]);
-    bytes.extend(ip);
-    bytes.extend(header);
-    (bytes, (ETHERNET + length) as u32)
+    let mut ip = Ipv4Header::new(segment, 64, protocol, from, to).expect("data were shortened");
+    ip.dscp = IpDscp::try_new(envelope.class.0).expect("a DSCP has six bits");
+    ip.ecn = IpEcn::try_new(envelope.class.1 as u8).expect("the ECN field has two bits");
+    ip.header_checksum = ip.calc_header_checksum();
+    header.update_checksum_ipv4(&ip, &DATA[..data]).expect("data were shortened");
+    // Addresses that are administered locally.
+    let [source, destination] = envelope.hop.map(|node| {
+        let [a, b, c, d] = (node + 1).to_be_bytes();
+        [2, 0, a, b, c, d]
+    });
+    let ethernet = Ethernet2Header { source, destination, ether_type: ether_type::IPV4 };
+    let mut bytes = Vec::with_capacity(MOST);
+    bytes.extend(ethernet.to_bytes());
+    bytes.extend(ip.to_bytes());
+    header.write(&mut bytes).expect("memory takes what is written");
+    let length = bytes.len() + data;
+    (bytes, length as u32)
 }
 
 /// The options of a segment, aligned as is usual where there is room for that.
@@ -182,16 +153,6 @@ fn options(segment: &Tcp) -> Vec<u8> {
     all
 }
 
-/// The checksum of parts of even lengths (RFC 1071).
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks(2));
-    let mut sum: u32 = words.map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,24 +162,28 @@ mod tests {
         from: End { node: 0, port: 49_152 },
         to: End { node: 1, port: 49_152 },
         hop: [0, 1],
-        class: 0xb8,
+        class: (46, Ecn::NotEct),
     };
 
+    /// The sum of 16-bit words with the carry added in (RFC 1071, section 1).
+    fn sum(bytes: &[u8]) -> u32 {
+        let words = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+        words.fold(0, |sum, word| (sum + word) % 0xffff)
+    }
+
     /// A receiver would drop the packets. The sum over a header with its checksum is all ones
-    /// (RFC 1071, section 1), so its complement is 0.
+    /// (RFC 1071, section 1), which is 0 modulo all ones.
     #[test]
     fn checksums_are_right() {
         let (bytes, length) = udp(&ENVELOPE, 200);
         assert_eq!((bytes.len(), length), (42, 214));
-        assert_eq!(checksum(&[&bytes[14..34]]), 0);
-        let pseudo = [&bytes[26..34], &[0, 17, 0, 180]].concat();
-        assert_eq!(checksum(&[&pseudo, &bytes[34..]]), 0);
+        assert_eq!((bytes[15], sum(&bytes[14..34])), (0xb8, 0));
+        assert_eq!(sum(&[&bytes[26..], &[0, 17, 0, 180]].concat()), 0);
         let segment = Tcp { data: 1448, timestamps: Some((7, 9)), ..Tcp::default() };
         let (bytes, length) = tcp(&ENVELOPE, &segment);
         // 14 B of Ethernet, 20 B of IP, 20 B of TCP and 12 B of timestamps.
         assert_eq!((bytes.len(), length), (66, 66 + 1448));
-        let pseudo = [&bytes[26..34], &[0, 6], &1480_u16.to_be_bytes()].concat();
-        assert_eq!(checksum(&[&pseudo, &bytes[34..]]), 0);
+        assert_eq!(sum(&[&bytes[26..], &[0, 6], &1480_u16.to_be_bytes()].concat()), 0);
     }
 
     /// Options would run over the header: with timestamps, counts of ECN and two blocks, 10, 11
