@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from forebay.run.samples import FEW_SAMPLES, SAMPLES
 from forebay.units import UNITS, Unit
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -50,12 +51,15 @@ def plain(number: float | None) -> str:
 
 
 def quantity(value: float | None, unit: Unit | None) -> str:
-    """A value in its unit, as people read it: `31.94 Mbit/s`; without a unit, as a plain number."""
+    """A value in its unit, as people read it: `31.94 Mbit/s`, `99.87 %`; of packets and whatever
+    else is counted `1 234` if it is whole, and `3.250` if not; without a unit, as a plain number."""
     if unit is None:
         return plain(value)
     if unit is UNITS["ratio"]:
         return share(value)
-    return _scaled(value, unit.spoken) if unit.spoken else plain(value)
+    if unit.spoken:
+        return _scaled(value, unit.spoken)
+    return count(value) if isinstance(value, int) else plain(value)
 
 
 def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
@@ -65,7 +69,7 @@ def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
     mean, low, high, found = row["mean"], row["low"], row["high"], row.get("note", "")
     if low is None or high is None:
         return "-"
-    if found == "equal" or (found == "few samples" and low == high):
+    if found == "equal" or (found == FEW_SAMPLES and low == high):
         return "equal"
     if math.isclose(mean - low, high - mean, rel_tol=1e-6):
         return quantity((high - low) / 2.0, unit)
@@ -89,8 +93,9 @@ NOTES = {
     "at bound": "the interval would reach below 0, where the quantity cannot be, and ends there. "
     "Replications are few, or far apart: run more.",
     "skewed": "replications differ more on one side. The interval is widened for that.",
-    "few samples": "a percentile stands on fewer packets or transfers than have one beyond it (20 "
-    "for 95 %, 100 for 99 %, 1000 for 99.9 %), and is the largest of them: run longer.",
+    FEW_SAMPLES: "a percentile stands on fewer packets or transfers than have one beyond it "
+    f"({', '.join(f'{n} for {100 * float(f".{p}"):g} %' for p, n in SAMPLES.items())}), and is the "
+    "largest of them: run longer.",
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }

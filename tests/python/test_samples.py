@@ -9,6 +9,7 @@ import pytest
 
 from forebay import Network, traffic
 from forebay.cli.commands import main
+from forebay.run.columns import columns
 from forebay.run.samples import percentile_note, samples_needed
 
 
