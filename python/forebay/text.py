@@ -52,7 +52,8 @@ def plain(number: float | None) -> str:
 
 def quantity(value: float | None, unit: Unit | None) -> str:
     """A value in its unit, as people read it: `31.94 Mbit/s`, `99.87 %`; of packets and whatever
-    else is counted `1 234` if it is whole, and `3.250` if not; without a unit, as a plain number."""
+    else is counted `1 234` as a whole number and `3.250` as a mean; without a unit, as a plain
+    number."""
     if unit is None:
         return plain(value)
     if unit is UNITS["ratio"]:
@@ -87,6 +88,7 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+_NEEDED = ", ".join(f"{number} for {100 * float('.' + p):g} %" for p, number in SAMPLES.items())
 NOTES = {
     "equal": "all replications gave the same value to the last bit. No randomness reaches it, so "
     "that there is no interval.",
@@ -94,8 +96,7 @@ NOTES = {
     "Replications are few, or far apart: run more.",
     "skewed": "replications differ more on one side. The interval is widened for that.",
     FEW_SAMPLES: "a percentile stands on fewer packets or transfers than have one beyond it "
-    f"({', '.join(f'{n} for {100 * float(f".{p}"):g} %' for p, n in SAMPLES.items())}), and is the "
-    "largest of them: run longer.",
+    f"({_NEEDED}), and is the largest of them: run longer.",
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }

@@ -13,7 +13,7 @@ from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.run_figures import Recorded, delays, details, shares, timeline
 from forebay.run.columns import columns
 from forebay.run.documents import read_document
-from forebay.run.shown import SHOWN, shown_tables, tells_hosts
+from forebay.run.shown import ALWAYS, SHOWN, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
@@ -26,14 +26,15 @@ __all__ = ["run_report"]
 
 
 def _rows(kind: str) -> list[dict[str, Any]]:
-    """The shape of a kind of rows, as far as a table shows it. Results of earlier versions may lack
-    columns of those that not every run has."""
-    end = "" if kind in ("groups", "links") else "?"
+    """The shape of a kind of rows, as far as tables show it. Results of earlier versions may lack
+    what is not in the main tables of `ALWAYS`."""
     number = (float, [float], None)
     return [
         {"name": str}
         | {
-            f"{column.name}{end}": number if column.is_number else str
+            f"{column.name}{'' if kind in ALWAYS and not column.table else '?'}": (
+                number if column.is_number else str
+            )
             for column in columns(kind).values()
             if column.head
         }
@@ -49,7 +50,7 @@ RUN = {
     "simulated_s": float,
     "events": int,
     "warnings?": [str],
-    **{f"{kind}{'' if kind in ('groups', 'links') else '?'}": _rows(kind) for kind in SHOWN},
+    **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
 }
 """What of a run's document the page shows."""
 
@@ -71,17 +72,7 @@ def run_report(folder: Path) -> Path:
     main, *further = _tables("groups", groups)
     first = Section("What matters", figures=[figure for figure in drawn if figure], tables=further)
     sections += [first] if first.figures or first.tables else []
-    flows = document.get("flows", [])
-    single = _tables("flows", flows) if len(flows) > 1 and len(flows) != len(groups) else []
-    for table in single:
-        table.folded = True
-    others = [
-        table
-        for kind in SHOWN
-        if kind not in ("groups", "flows", *LINKS) and (kind != "hosts" or tells_hosts(document))
-        for table in _tables(kind, document.get(kind, []))
-    ]
-    sections.append(Section("Flows", tables=[main, *single, *others]))
+    sections.append(Section("Flows", tables=[main, *_single(document), *_others(document)]))
     links = [table for kind in LINKS for table in _tables(kind, document.get(kind, []))]
     sections.append(Section("Links", tables=links))
     if recorded:
@@ -143,14 +134,29 @@ def _value(written: str) -> Any:
         return written
 
 
+def _single(document: Mapping[str, Any]) -> list[Table]:
+    """The tables of flows where these are not the groups, folded."""
+    flows = document.get("flows", [])
+    tables = _tables("flows", flows) if len(flows) not in (1, len(document["groups"])) else []
+    for table in tables:
+        table.folded = True
+    return tables
+
+
+def _others(document: Mapping[str, Any]) -> list[Table]:
+    """The tables of hosts where they tell more than groups, of transfers, calls and so on."""
+    kinds = [kind for kind in SHOWN if kind not in ("flows", "groups", "hosts", *LINKS)]
+    kinds = ["hosts", *kinds] if tells_hosts(document) else kinds
+    return [table for kind in kinds for table in _tables(kind, document.get(kind, []))]
+
+
 def _tables(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[Table]:
-    return [
-        Table(
-            heads,
-            cells[:MOST],
-            f"{title[0].upper()}{title[1:]}"
-            + (f": the first {MOST} of {len(cells)}" if len(cells) > MOST else ""),
-            folded=len(cells) > FEW and kind != "groups",
-        )
-        for title, heads, cells in shown_tables(kind, rows, wide=True)
-    ]
+    """The tables of a kind of rows, large ones folded, but for the first of groups or links."""
+    tables: list[Table] = []
+    for title, heads, cells in shown_tables(kind, rows, wide=True):
+        caption = f"{title[0].upper()}{title[1:]}"
+        if len(cells) > MOST:
+            caption += f": the first {MOST} of {len(cells)}"
+        folded = len(cells) > FEW and (bool(tables) or kind not in ALWAYS)
+        tables.append(Table(heads, cells[:MOST], caption, folded))
+    return tables

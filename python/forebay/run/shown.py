@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-__all__ = ["SHOWN", "ShownTable", "shown_tables", "tells_hosts"]
+__all__ = ["ALWAYS", "SHOWN", "ShownTable", "shown_tables", "tells_hosts"]
 
 ShownTable: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 """The title of a table, the heads of its columns, and its rows; the first column are names."""
@@ -36,6 +36,9 @@ SHOWN: Mapping[str, Mapping[str, str]] = {
 }
 """The titles of tables by kind of rows and by what the engine calls the table of a column."""
 
+ALWAYS = ("groups", "links")
+"""The kinds of rows that every run has."""
+
 _WIDE = "tcp"
 """What the engine calls the columns that are in the main table where there is room."""
 
@@ -47,7 +50,7 @@ def shown_tables(
     room for.
 
     Links that are idle, and rows of further tables, are left out if all that the table says of them
-    is zero.
+    is zero. Every run has a table of groups and one of links.
     """
     for table, title in SHOWN[kind].items():
         parts = (table, _WIDE) if wide and not table else (table,)
@@ -58,10 +61,11 @@ def shown_tables(
         if table or kind == "links":
             saying = [row for row in rows if any(_says(each, row) for each in having)]
         if kind == "groups" and not table:
-            title = f"{sum(row['flows'] for row in rows)} {title}"
+            number = columns(kind)["flows"]
+            title = f"{sum(number.value_in(row) or 0 for row in rows)} {title}"
         if kind == "links" and len(saying) < len(rows):
             title += f" ({len(rows) - len(saying)} idle ones left out)"
-        if saying or kind == "links":
+        if saying or (kind in ALWAYS and not table):
             yield title, *_filled(having, saying)
 
 
@@ -82,8 +86,8 @@ def _says(column: Column, row: Mapping[str, Any]) -> bool:
 def tells_hosts(document: Mapping[str, Any]) -> bool:
     """Whether rows of hosts say more than those of groups: hosts are named, or there are several
     at one end, and some have several groups there."""
-    hosts, groups = document["hosts"], len(document["groups"])
-    if any(row["name"] != row["node"] for row in hosts):
+    hosts, groups = document.get("hosts", []), len(document["groups"])
+    if any(row["name"] != row.get("node", row["name"]) for row in hosts):
         return True
-    ends = (sum(row[end] > 0 for row in hosts) for end in ("flows_from", "flows_to"))
+    ends = (sum(bool(row.get(end)) for row in hosts) for end in ("flows_from", "flows_to"))
     return any(1 < number < groups for number in ends)
