@@ -56,7 +56,7 @@ def shown_tables(
         parts = (table, _WIDE) if wide and not table else (table,)
         having = [each for each in columns(kind).values() if each.head and each.table in parts]
         # Sorted stably, so that the order of the engine stays among those without a place.
-        having.sort(key=lambda each: each.place or len(having) + 1)
+        having.sort(key=lambda each: (not each.place, each.place))
         saying = rows
         if table or kind == "links":
             saying = [row for row in rows if any(_says(each, row) for each in having)]
