@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-__all__ = ["count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
+__all__ = ["cell", "count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
 
 
 def rate(bits_per_second: float | None) -> str:
@@ -61,6 +61,14 @@ def quantity(value: float | None, unit: Unit | None) -> str:
     if unit.spoken:
         return _scaled(value, unit.spoken)
     return count(value) if isinstance(value, int) else plain(value)
+
+
+def cell(value: float | None, unit: Unit) -> str:
+    """A value in a column of a table: as `quantity` has it, but a mean of what is counted with two
+    decimals whatever its size, so that those of a column are below each other."""
+    if isinstance(value, float) and not unit.spoken and unit is not UNITS["ratio"]:
+        return f"{value:,.2f}".replace(",", " ")
+    return quantity(value, unit)
 
 
 def spread(row: Mapping[str, Any], unit: Unit | None) -> str:

@@ -71,7 +71,7 @@ def test_columns_without_anything_are_left_out() -> None:
 def test_links_are_counted_over_precedences(idle: int, title: str) -> None:
     """An idle link would have a row, or a link show the packets of one precedence only.
 
-    1000 + 234 packets; the queue of 3.25 packets is no whole number, the largest of 12 is one.
+    1000 + 234 packets; the queue of 3.25 packets has two decimals, the largest of 12 none.
     """
     used = {"name": "wire", "utilization": 0.5, "throughput_bps": 5e6, "drops": 0, "marks": 0,
             "threshold_marks": 7, "mean_queue_packets": 3.25, "max_queue_packets": 12,
@@ -82,6 +82,6 @@ def test_links_are_counted_over_precedences(idle: int, title: str) -> None:
             title,
             ["name", "throughput", "use", "arrived", "dropped", "ThM", "mean queue (p)",
              "max queue (p)"],
-            [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.250", "12"]],
+            [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.25", "12"]],
         )
     ]  # fmt: skip

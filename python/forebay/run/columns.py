@@ -8,7 +8,7 @@ from functools import cache
 from forebay.paths import parted
 from forebay.run.jobs import native
 from forebay.run.samples import samples_needed
-from forebay.text import quantity
+from forebay.text import cell
 from forebay.units import Unit, of_name, symbolised
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -70,7 +70,7 @@ class Column:
     def shown(self, row: Mapping[str, Any]) -> str:
         """Its value in a row as people read it, with its unit if that is not in the head."""
         value = self.value_in(row)
-        return quantity(value, symbolised(self.unit)) if self.is_number else str(value)
+        return cell(value, symbolised(self.unit)) if self.is_number else str(value)
 
 
 @cache
