@@ -67,8 +67,8 @@ def test_columns_without_anything_are_left_out() -> None:
     assert heads[-2:] == ["retransmissions", "timeouts"]
 
 
-@pytest.mark.parametrize(("idle", "title"), [(0, "links"), (2, "links (2 idle ones left out)")])
-def test_links_are_counted_over_precedences(idle: int, title: str) -> None:
+@pytest.mark.parametrize(("idle", "told"), [(0, ""), (2, "; 2 idle ones left out")])
+def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
     """An idle link would have a row, or a link show the packets of one precedence only.
 
     1000 + 234 packets; the queue of 3.25 packets has two decimals, the largest of 12 none.
@@ -79,9 +79,8 @@ def test_links_are_counted_over_precedences(idle: int, title: str) -> None:
     unused = dict.fromkeys(used, 0) | {"name": "idle", "arrived_packets": [0, 0]}
     assert list(shown_tables("links", [used] + [unused] * idle)) == [
         (
-            title,
-            ["name", "throughput", "use", "arrived", "dropped", "ThM", "mean queue (p)",
-             "max queue (p)"],
+            f"links (queues in packets{told})",
+            ["name", "throughput", "use", "arrived", "dropped", "ThM", "mean queue", "max queue"],
             [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.25", "12"]],
         )
     ]  # fmt: skip

@@ -144,9 +144,9 @@ columns! {
         /// PCN packets threshold-marked here (ThM).
         pub threshold_marks: u64 = Packets as "ThM" if any,
         /// Time average of the packets waiting; the one being transmitted does not count.
-        pub mean_queue_packets: f64 = Packets + headline as "mean queue (p)",
+        pub mean_queue_packets: f64 = Packets + headline as "mean queue",
         /// Most packets that waited.
-        pub max_queue_packets: u32 = Packets as "max queue (p)",
+        pub max_queue_packets: u32 = Packets as "max queue",
         /// Packets that arrived, by precedence after conditioning.
         pub arrived_packets: Vec<u64> = Packets as "arrived" at 3,
         /// Bytes that arrived, by precedence after conditioning.

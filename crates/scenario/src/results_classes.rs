@@ -33,7 +33,7 @@ columns! {
         /// Packets marked CE by the queue.
         pub marks: u64 = Packets as "marked",
         /// Time average of the packets waiting; the one being transmitted does not count.
-        pub mean_queue_packets: f64 = Packets + headline as "mean queue (p)",
+        pub mean_queue_packets: f64 = Packets + headline as "mean queue",
         /// Mean time that packets waited, by Little's law: the mean queue over the rate of
         /// departures; 0 if none departed. Where packets are dropped from the queue, their waiting
         /// counts too.

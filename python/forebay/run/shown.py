@@ -24,15 +24,15 @@ SHOWN: Mapping[str, Mapping[str, str]] = {
     "video": {"": "adaptive video"},
     "calls": {"": "calls (present: time average and maximum)"},
     "paced": {
-        "": "paced sources: rate over nominal rate, and transfers",
+        "": "paced sources: rate over nominal rate",
         "notices": "notifications to paced sources",
         "frames": "frames of paced sources",
     },
-    "policing": {"": "policing"},
+    "policing": {"": "policing (queue in packets)"},
     "lateness": {"": "late packets"},
     "rings": {"": "rings"},
-    "links": {"": "links"},
-    "classes": {"": "classes of queues"},
+    "links": {"": "links (queues in packets)"},
+    "classes": {"": "classes of queues (in packets)"},
 }
 """The titles of tables by kind of rows and by what the engine calls the table of a column."""
 
@@ -64,7 +64,7 @@ def shown_tables(
             number = columns(kind)["flows"]
             title = f"{sum(number.value_in(row) or 0 for row in rows)} {title}"
         if kind == "links" and len(saying) < len(rows):
-            title += f" ({len(rows) - len(saying)} idle ones left out)"
+            title = f"{title[:-1]}; {len(rows) - len(saying)} idle ones left out)"
         if saying or (kind in ALWAYS and not table):
             yield title, *_filled(having, saying)
 

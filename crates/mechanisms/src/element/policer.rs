@@ -148,7 +148,7 @@ columns! {
         /// Packets dropped, counted as `policed` at the link behind.
         pub dropped: u64 = Packets + headline as "dropped",
         /// Most packets of one flow that waited.
-        pub max_queue_packets: u32 = Packets as "max queue (p)",
+        pub max_queue_packets: u32 = Packets as "max queue",
     }
 }
 
