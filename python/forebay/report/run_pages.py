@@ -140,6 +140,8 @@ def _single(document: Mapping[str, Any]) -> list[Table]:
     tables = _tables("flows", flows) if len(flows) not in (1, len(document["groups"])) else []
     for table in tables:
         table.folded = True
+    for table in tables[1:]:
+        table.caption += ", of single flows"
     return tables
 
 
