@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from forebay.run.samples import FEW_SAMPLES, SAMPLES
 from forebay.units import UNITS, Unit
 
-__all__ = ["count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
+__all__ = ["cell", "count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
 
 
 def rate(bits_per_second: float | None) -> str:
@@ -47,12 +48,24 @@ def plain(number: float | None) -> str:
 
 
 def quantity(value: float | None, unit: Unit | None) -> str:
-    """A value in its unit, as people read it: `31.94 Mbit/s`; without a unit, as a plain number."""
+    """A value in its unit, as people read it: `31.94 Mbit/s`, `99.87 %`; of packets and whatever
+    else is counted `1 234` as a whole number and `3.250` as a mean; without a unit, as a plain
+    number."""
     if unit is None:
         return plain(value)
     if unit is UNITS["ratio"]:
         return share(value)
-    return _scaled(value, unit.spoken) if unit.spoken else plain(value)
+    if unit.spoken:
+        return _scaled(value, unit.spoken)
+    return count(value) if isinstance(value, int) else plain(value)
+
+
+def cell(value: float | None, unit: Unit) -> str:
+    """A value in a column of a table: as `quantity` has it, but a mean of what is counted with two
+    decimals whatever its size, so that those of a column are below each other."""
+    if isinstance(value, float) and not unit.spoken and unit is not UNITS["ratio"]:
+        return f"{value:,.2f}".replace(",", " ")
+    return quantity(value, unit)
 
 
 def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
@@ -62,7 +75,7 @@ def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
     mean, low, high, found = row["mean"], row["low"], row["high"], row.get("note", "")
     if low is None or high is None:
         return "-"
-    if found == "equal" or (found == "few samples" and low == high):
+    if found == "equal" or (found == FEW_SAMPLES and low == high):
         return "equal"
     if math.isclose(mean - low, high - mean, rel_tol=1e-6):
         return quantity((high - low) / 2.0, unit)
@@ -80,14 +93,15 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+_NEEDED = ", ".join(f"{number} for {100 * float('.' + p):g} %" for p, number in SAMPLES.items())
 NOTES = {
     "equal": "all replications gave the same value to the last bit. No randomness reaches it, so "
     "that there is no interval.",
     "at bound": "the interval would reach below 0, where the quantity cannot be, and ends there. "
     "Replications are few, or far apart: run more.",
     "skewed": "replications differ more on one side. The interval is widened for that.",
-    "few samples": "a percentile stands on fewer packets or transfers than have one beyond it (20 "
-    "for 95 %, 100 for 99 %, 1000 for 99.9 %), and is the largest of them: run longer.",
+    FEW_SAMPLES: "a percentile stands on fewer packets or transfers than have one beyond it "
+    f"({_NEEDED}), and is the largest of them: run longer.",
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }

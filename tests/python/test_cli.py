@@ -359,7 +359,9 @@ def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
     assert paced["data"][0] == "16"
     assert float(paced["data"][3].rstrip("%")) < 50.0 <= float(paced["video"][3].rstrip("%"))
     assert paced["video"][-2:] == ["0", "-"]
-    assert rows("policing")["data"][-1] == "p"
+    assert paced["data"][-1] == "s"
+    assert int(rows("notifications")["data"][0]) > 0
+    assert int(rows("policing")["data"][-1]) > 0
     assert rows("late packets")["video"][1].endswith("ms")
     assert not any(line.startswith("frames") for line in lines)
 
@@ -375,9 +377,11 @@ def test_frames_are_shown(forebay: front.Forebay) -> None:
     lines = forebay("run", path, *options).out.splitlines()
     assert max(map(len, lines)) <= 100
     at = next(number for number, line in enumerate(lines) if line.startswith("frames"))
-    name, *counts, arrival = re.split(r"\s{2,}", lines[at + 3].strip())
+    name, *counts = re.split(r"\s{2,}", lines[at + 3].strip())
     assert name == "data"
-    assert arrival.endswith(" s")
+    at = next(number for number, line in enumerate(lines) if line.startswith("paced sources"))
+    assert lines[at + 1].endswith("arrival")
+    assert lines[at + 3].endswith(" s")
     sent, again, whole, lost = (int("".join(count.split())) for count in counts)
     assert 0 < again <= lost < whole < sent
     assert sent - whole - lost <= 2 * 16

@@ -217,6 +217,7 @@ def test_every_unit_of_the_engine_is_known() -> None:
         (45_000.0, UNITS["bytes"], "45.00 kB"),
         (0.5, UNITS["ratio"], "50.00 %"),
         (12.0, UNITS["packets"], "12.00"),
+        (1234, UNITS["packets"], "1 234"),
         (7.5, None, "7.500"),
         (None, UNITS["s"], "-"),
     ],

@@ -9,6 +9,7 @@ import pytest
 
 from forebay import Network, traffic
 from forebay.cli.commands import main
+from forebay.run.columns import columns
 from forebay.run.samples import percentile_note, samples_needed
 
 
@@ -25,12 +26,13 @@ def test_a_percentile_needs_a_sample_beyond_it() -> None:
     beyond the 99th percentile, 1/(1 - 0.99) = 100, as 20 for 95 % and 1000 for 99.9 %."""
     assert [samples_needed(f"{p}_delay_s") for p in ("p95", "p99", "p999")] == [20, 100, 1000]
     assert samples_needed("p50_delay_s") == samples_needed("mean_delay_s") == 1
+    delays, times = columns("flows"), columns("transfers")
     enough, few = {"delivered_packets": 100}, {"delivered_packets": 99}
-    assert percentile_note("p99_delay_s", [enough, enough], "skewed") == "skewed"
-    assert percentile_note("p99_delay_s", [enough, few], "skewed") == "few samples"
-    assert percentile_note("p95_delay_s", [few], "") == ""
-    assert percentile_note("p95_completion_s", [{"completed": 19}], "") == "few samples"
-    assert percentile_note("p95_completion_s", [{"completed": 20}], "") == ""
+    assert percentile_note(delays["p99_delay_s"], [enough, enough], "skewed") == "skewed"
+    assert percentile_note(delays["p99_delay_s"], [enough, few], "skewed") == "few samples"
+    assert percentile_note(delays["p95_delay_s"], [few], "") == ""
+    assert percentile_note(times["p95_completion_s"], [{"completed": 19}], "") == "few samples"
+    assert percentile_note(times["p95_completion_s"], [{"completed": 20}], "") == ""
 
 
 def test_a_sweep_says_which_percentiles_stand_on_few_samples(

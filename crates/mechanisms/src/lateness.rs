@@ -91,9 +91,9 @@ columns! {
         pub name: String = Word,
         /// Delivered packets that took longer than the fastest of their own flow by more than
         /// `late_after`.
-        pub late_packets: u64 = Packets + headline,
+        pub late_packets: u64 = Packets + headline as "late",
         /// The least one-way delay of any flow in seconds; null if no packet was delivered.
-        pub least_delay_s: Option<f64> = Seconds + headline,
+        pub least_delay_s: Option<f64> = Seconds + headline as "least delay",
         /// The largest of the least delays of the flows, in seconds; null as above.
         pub largest_least_delay_s: Option<f64> = Seconds,
     }

@@ -26,33 +26,33 @@ columns! {
         /// Name of the group.
         pub name: String = Word,
         /// Transfers completed.
-        pub completed: u64 = Number + headline,
+        pub completed: u64 = Number + headline as "completed",
         /// Transfers begun and not completed at the end of the run.
-        pub unfinished: u64 = Number,
+        pub unfinished: u64 = Number as "unfinished",
         /// Of those completed, how many began when another on their connection was not completed
         /// yet: they waited for it.
         pub queued: u64 = Number,
         /// Their bytes, without headers.
         pub completed_bytes: u64 = Bytes,
         /// Mean completion time in seconds.
-        pub mean_completion_s: Option<f64> = Seconds + headline,
+        pub mean_completion_s: Option<f64> = Seconds + headline as "mean" over completed,
         /// Median of completion times in seconds.
-        pub p50_completion_s: Option<f64> = Seconds,
+        pub p50_completion_s: Option<f64> = Seconds as "median" over completed,
         /// The completion time in seconds that 95 % do not exceed.
-        pub p95_completion_s: Option<f64> = Seconds,
+        pub p95_completion_s: Option<f64> = Seconds as "95 %" over completed,
         /// The completion time in seconds that 99 % do not exceed.
-        pub p99_completion_s: Option<f64> = Seconds + headline,
+        pub p99_completion_s: Option<f64> = Seconds + headline as "99 %" over completed,
         /// The completion time in seconds that 99.9 % do not exceed.
-        pub p999_completion_s: Option<f64> = Seconds,
+        pub p999_completion_s: Option<f64> = Seconds over completed,
         /// The longest completion time in seconds.
-        pub max_completion_s: Option<f64> = Seconds,
+        pub max_completion_s: Option<f64> = Seconds over completed,
         /// Mean slowdown: the completion time over the time that the same segments take, sent at
         /// once, on the same links when these are empty.
-        pub mean_slowdown: Option<f64> = Number,
+        pub mean_slowdown: Option<f64> = Number as "slowdown" over completed,
         /// Median of slowdowns.
-        pub p50_slowdown: Option<f64> = Number,
+        pub p50_slowdown: Option<f64> = Number over completed,
         /// The slowdown that 99 % do not exceed.
-        pub p99_slowdown: Option<f64> = Number,
+        pub p99_slowdown: Option<f64> = Number as "99 %" over completed,
         /// Transfers completed by size: below 10 kB, below 100 kB, below 1 MB, and larger.
         pub completed_by_size: Vec<u64> = Number,
         /// Mean slowdown by size, as above.

@@ -47,7 +47,8 @@ impl Unit {
     }
 }
 
-/// A column of a result.
+/// A column of a result. Those with a `head` are in a table of their kind of rows, on the terminal
+/// and on pages.
 #[derive(Clone, Copy, Debug)]
 pub struct ResultColumn {
     /// Its name; that of a rate, time or amount ends in its unit.
@@ -58,11 +59,26 @@ pub struct ResultColumn {
     pub meaning: &'static str,
     /// Whether it is among the few that a summary of a run shows.
     pub headline: bool,
+    /// What the head of a table says above it; empty for a column that no table shows.
+    pub head: &'static str,
+    /// The table that it is in, where its kind of rows has several; empty for the main one.
+    pub table: &'static str,
+    /// Its place among the first columns of the table; 0 for those that follow them, in the order
+    /// of the fields.
+    pub place: u8,
+    /// Whether a table without anything but zeros in it leaves it out.
+    pub if_any: bool,
+    /// The column that counts what the value is made of, such as the packets of a mean delay: of
+    /// none there is no value. Empty for a value that there always is.
+    pub over: &'static str,
 }
 
 /// Define a row of a result: a struct each of whose fields is a column, documented and with a
-/// [`Unit`] behind its type (`pub drops: u64 = Packets`, or `= Packets + headline`), and its
-/// `COLUMNS`, a [`ResultColumn`] for each field.
+/// [`Unit`] behind its type, and its `COLUMNS`, a [`ResultColumn`] for each field.
+///
+/// Behind the unit may stand, in this order, what the other fields of [`ResultColumn`] are:
+/// `+ headline`, `as "HEAD"`, `in TABLE`, `at PLACE`, `if any` and `over COLUMN`, such as
+/// `pub p95_delay_s: f64 = Seconds + headline as "95 %" in delays over delivered_packets`.
 #[macro_export]
 macro_rules! columns {
     (
@@ -71,7 +87,9 @@ macro_rules! columns {
             $(
                 $(#[doc = $doc:expr])+
                 $(#[serde($($serde:tt)+)])?
-                pub $field:ident : $type:ty = $unit:ident $(+ $headline:ident)?,
+                pub $field:ident : $type:ty = $unit:ident $(+ $headline:ident)?
+                    $(as $head:literal $(in $table:ident)? $(at $place:literal)? $(if $any:ident)?)?
+                    $(over $over:ident)?,
             )*
         }
     ) => {
@@ -91,10 +109,12 @@ macro_rules! columns {
                     name: stringify!($field),
                     unit: $crate::Unit::$unit,
                     meaning: concat!($($doc, "\n"),+),
-                    headline: {
-                        let marks: &[&str] = &[$(stringify!($headline))?];
-                        !marks.is_empty()
-                    },
+                    headline: !concat!($(stringify!($headline))?).is_empty(),
+                    head: concat!($($head)?),
+                    table: concat!($($(stringify!($table))?)?),
+                    place: 0 $($(+ $place)?)?,
+                    if_any: !concat!($($(stringify!($any))?)?).is_empty(),
+                    over: concat!($(stringify!($over))?),
                 },)*
             ];
         }

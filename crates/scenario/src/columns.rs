@@ -15,9 +15,8 @@ use crate::{
     TransferResult, VideoResult,
 };
 
-/// The columns of every part of a result, as JSON: by part, a list of names, units and
-/// meanings, and which are headlines. `of_run`
-/// are columns of a run that the caller adds.
+/// The columns of every part of a result, as JSON: by part, a list of objects with the fields of
+/// [`ResultColumn`]. `of_run` are columns of a run that the caller adds.
 #[must_use]
 pub fn result_columns(of_run: &[ResultColumn]) -> String {
     json!({
@@ -61,6 +60,11 @@ fn described(columns: &[ResultColumn]) -> Vec<Json> {
                 "unit": column.unit.symbol(),
                 "meaning": words(column.meaning),
                 "headline": column.headline,
+                "head": column.head,
+                "table": column.table,
+                "place": column.place,
+                "if_any": column.if_any,
+                "over": column.over,
             })
         })
         .collect()
@@ -204,5 +208,23 @@ mod tests {
                 assert!(fits || value.is_null(), "{what} in {unit}: {value}");
             }
         }
+    }
+
+    /// A table would lack a value that there is, or show one of nothing: the column that a value is
+    /// counted over is in the same row and counts.
+    #[test]
+    fn values_are_counted_over_columns_that_count() {
+        let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
+        let mut counted = 0;
+        for (part, found) in found() {
+            for column in described[part].as_array().unwrap() {
+                let over = column["over"].as_str().unwrap();
+                if !over.is_empty() {
+                    assert!(found[over].is_u64(), "{part}.{}: {over}", column["name"]);
+                    counted += 1;
+                }
+            }
+        }
+        assert!(counted > 0);
     }
 }

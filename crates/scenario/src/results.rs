@@ -111,7 +111,7 @@ columns! {
         /// `tcp`, `udp`, `media`, `calls` or `paced`.
         pub transport: &'static str = Word,
         /// Number of flows.
-        pub flows: u32 = Number,
+        pub flows: u32 = Number as "flows",
         /// The counters of all flows together.
         #[serde(flatten)]
         pub counted: Counted = Rows,
@@ -134,22 +134,22 @@ columns! {
         pub name: String = Word,
         /// Share of time spent transmitting, 0 to 1; of a link that changes, bits sent over those
         /// that it could have sent.
-        pub utilization: f64 = Share + headline,
+        pub utilization: f64 = Share + headline as "use" at 2,
         /// Bits transmitted per second; of a packet in transmission at the beginning or at the end,
         /// the part that was sent in between.
-        pub throughput_bps: f64 = BitsPerSecond + headline,
+        pub throughput_bps: f64 = BitsPerSecond + headline as "throughput" at 1,
         /// Packets dropped, lost on its wire included.
-        pub drops: u64 = Packets,
+        pub drops: u64 = Packets as "dropped",
         /// Packets marked CE here (PCN traffic: excess-traffic-marked, ETM).
-        pub marks: u64 = Packets,
+        pub marks: u64 = Packets as "marked" if any,
         /// PCN packets threshold-marked here (ThM).
-        pub threshold_marks: u64 = Packets,
+        pub threshold_marks: u64 = Packets as "ThM" if any,
         /// Time average of the packets waiting; the one being transmitted does not count.
-        pub mean_queue_packets: f64 = Packets + headline,
+        pub mean_queue_packets: f64 = Packets + headline as "mean queue",
         /// Most packets that waited.
-        pub max_queue_packets: u32 = Packets,
+        pub max_queue_packets: u32 = Packets as "max queue",
         /// Packets that arrived, by precedence after conditioning.
-        pub arrived_packets: Vec<u64> = Packets,
+        pub arrived_packets: Vec<u64> = Packets as "arrived" at 3,
         /// Bytes that arrived, by precedence after conditioning.
         pub arrived_bytes: Vec<u64> = Bytes,
         /// Packets whose transmission began, by precedence.

@@ -19,7 +19,7 @@ columns! {
         /// queue of low latency; of `cake`, that of the tin.
         pub class: u32 = Number,
         /// Packets that arrived at its queue.
-        pub arrived_packets: u64 = Packets,
+        pub arrived_packets: u64 = Packets as "arrived",
         /// Their bytes.
         pub arrived_bytes: u64 = Bytes,
         /// Packets whose transmission began.
@@ -27,17 +27,17 @@ columns! {
         /// Their bytes.
         pub departed_bytes: u64 = Bytes,
         /// Bits of these, per second.
-        pub throughput_bps: f64 = BitsPerSecond + headline,
+        pub throughput_bps: f64 = BitsPerSecond + headline as "throughput" at 1,
         /// Packets dropped.
-        pub drops: u64 = Packets,
+        pub drops: u64 = Packets as "dropped",
         /// Packets marked CE by the queue.
-        pub marks: u64 = Packets,
+        pub marks: u64 = Packets as "marked",
         /// Time average of the packets waiting; the one being transmitted does not count.
-        pub mean_queue_packets: f64 = Packets + headline,
+        pub mean_queue_packets: f64 = Packets + headline as "mean queue",
         /// Mean time that packets waited, by Little's law: the mean queue over the rate of
         /// departures; 0 if none departed. Where packets are dropped from the queue, their waiting
         /// counts too.
-        pub mean_wait_s: f64 = Seconds + headline,
+        pub mean_wait_s: f64 = Seconds + headline as "mean wait" over departed_packets,
         /// Packets dropped, by reason.
         pub drop_reasons: DropReasons = Rows,
     }

@@ -9,40 +9,40 @@ columns! {
     #[derive(Clone, Debug, Serialize)]
     pub struct Counted {
         /// Data packets handed to the network, retransmissions included.
-        pub sent_packets: u64 = Packets,
+        pub sent_packets: u64 = Packets as "sent",
         /// Data packets that reached the destination, duplicates included.
-        pub delivered_packets: u64 = Packets,
+        pub delivered_packets: u64 = Packets as "delivered",
         /// Data packets dropped anywhere.
-        pub dropped_packets: u64 = Packets,
+        pub dropped_packets: u64 = Packets as "dropped",
         /// Data packets that the wire of a link made of others: they are not among those sent.
         pub duplicated_packets: u64 = Packets,
         /// Data packets that arrived with a congestion mark (CE; of PCN traffic:
         /// excess-traffic-marked, ETM).
-        pub marked_packets: u64 = Packets,
+        pub marked_packets: u64 = Packets as "marked" if any,
         /// Delivered data packets on the wire, headers included, in bit/s.
-        pub throughput_bps: f64 = BitsPerSecond + headline,
+        pub throughput_bps: f64 = BitsPerSecond + headline as "throughput",
         /// Payload handed to the receiving application, in order and once (of frames, what arrived
         /// whole), in bit/s.
-        pub goodput_bps: f64 = BitsPerSecond,
+        pub goodput_bps: f64 = BitsPerSecond as "goodput",
         /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
-        pub mean_delay_s: f64 = Seconds + headline,
+        pub mean_delay_s: f64 = Seconds + headline as "mean delay" over delivered_packets,
         /// Smallest one-way delay in seconds; 0 as above.
-        pub min_delay_s: f64 = Seconds,
+        pub min_delay_s: f64 = Seconds as "least" in delays over delivered_packets,
         /// Median of the one-way delay in seconds, within 0.8 % like the other percentiles; 0 as
         /// above.
-        pub p50_delay_s: f64 = Seconds,
+        pub p50_delay_s: f64 = Seconds as "median" in delays over delivered_packets,
         /// What 95 % of the one-way delays do not exceed, in seconds; 0 as above.
-        pub p95_delay_s: f64 = Seconds + headline,
+        pub p95_delay_s: f64 = Seconds + headline as "95 %" in delays over delivered_packets,
         /// What 99 % of the one-way delays do not exceed, in seconds; 0 as above.
-        pub p99_delay_s: f64 = Seconds,
+        pub p99_delay_s: f64 = Seconds as "99 %" in delays over delivered_packets,
         /// What 99.9 % of the one-way delays do not exceed, in seconds; 0 as above.
-        pub p999_delay_s: f64 = Seconds,
+        pub p999_delay_s: f64 = Seconds as "99.9 %" in delays over delivered_packets,
         /// Largest one-way delay in seconds.
-        pub max_delay_s: f64 = Seconds,
+        pub max_delay_s: f64 = Seconds as "largest" in delays over delivered_packets,
         /// Data packets sent again.
-        pub retransmissions: u64 = Packets,
+        pub retransmissions: u64 = Packets as "retransmissions" in tcp,
         /// Retransmission timeouts.
-        pub timeouts: u64 = Number,
+        pub timeouts: u64 = Number as "timeouts" in tcp,
         /// Acknowledgements sent, and requests of clients; of paced sources, notifications and
         /// reports sent to them, and resource-management cells, counted there and back.
         pub sent_acks: u64 = Packets,

@@ -15,46 +15,46 @@ columns! {
         /// Name of the host.
         pub name: String = Word,
         /// The node that it is, or behind which it is.
-        pub node: String = Word,
+        pub node: String = Word as "node" if any,
         /// Flows that begin here.
         pub flows_from: u32 = Number,
         /// Data packets that it handed to the network, retransmissions included.
-        pub sent_packets: u64 = Packets,
+        pub sent_packets: u64 = Packets as "sent" over flows_from,
         /// Data packets of these flows that reached their destination, duplicates included.
         pub delivered_packets: u64 = Packets,
         /// Data packets of these flows dropped anywhere.
-        pub dropped_packets: u64 = Packets,
+        pub dropped_packets: u64 = Packets as "dropped" over flows_from,
         /// Data packets of these flows that arrived with a congestion mark.
         pub marked_packets: u64 = Packets,
         /// Delivered data packets of these flows on the wire, headers included, in bit/s.
-        pub throughput_bps: f64 = BitsPerSecond,
+        pub throughput_bps: f64 = BitsPerSecond as "throughput" over flows_from,
         /// Payload of these flows handed to the receiving applications, in bit/s.
         pub goodput_bps: f64 = BitsPerSecond,
         /// Mean one-way delay of delivered data packets of these flows in seconds; 0 if there are
         /// none.
-        pub mean_delay_s: f64 = Seconds,
+        pub mean_delay_s: f64 = Seconds over delivered_packets,
         /// What 95 % of these delays do not exceed, in seconds; 0 as above.
-        pub p95_delay_s: f64 = Seconds,
+        pub p95_delay_s: f64 = Seconds over delivered_packets,
         /// What 99 % of these delays do not exceed, in seconds; 0 as above.
-        pub p99_delay_s: f64 = Seconds,
+        pub p99_delay_s: f64 = Seconds over delivered_packets,
         /// Flows that end here.
         pub flows_to: u32 = Number,
         /// Data packets that reached it, duplicates included.
-        pub received_packets: u64 = Packets,
+        pub received_packets: u64 = Packets as "received" over flows_to,
         /// Data packets on their way to it that were dropped anywhere.
         pub lost_packets: u64 = Packets,
         /// Data packets that reached it with a congestion mark.
         pub received_marked_packets: u64 = Packets,
         /// Data packets that reached it, headers included, in bit/s.
-        pub received_throughput_bps: f64 = BitsPerSecond,
+        pub received_throughput_bps: f64 = BitsPerSecond as "throughput" over flows_to,
         /// Payload handed to its applications, in bit/s.
         pub received_goodput_bps: f64 = BitsPerSecond,
         /// Mean one-way delay of the data packets that reached it, in seconds; 0 if there are none.
-        pub received_mean_delay_s: f64 = Seconds,
+        pub received_mean_delay_s: f64 = Seconds over received_packets,
         /// What 95 % of these delays do not exceed, in seconds; 0 as above.
-        pub received_p95_delay_s: f64 = Seconds,
+        pub received_p95_delay_s: f64 = Seconds over received_packets,
         /// What 99 % of these delays do not exceed, in seconds; 0 as above.
-        pub received_p99_delay_s: f64 = Seconds,
+        pub received_p99_delay_s: f64 = Seconds over received_packets,
     }
 }
 

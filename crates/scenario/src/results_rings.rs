@@ -11,18 +11,18 @@ columns! {
         /// Name of the ring.
         pub name: String = Word,
         /// Spans of both ringlets.
-        pub spans: u32 = Number,
+        pub spans: u32 = Number as "spans",
         /// Packets whose transmission on a span began: a packet counts on each span that it passes.
         pub departed_packets: u64 = Packets,
         /// Bits transmitted per second on all spans. Several spans carry different packets at a
         /// time, so this can exceed the rate of one.
-        pub throughput_bps: f64 = BitsPerSecond + headline,
+        pub throughput_bps: f64 = BitsPerSecond + headline as "throughput",
         /// Share of time spent transmitting, mean of the spans.
-        pub utilization: f64 = Share + headline,
+        pub utilization: f64 = Share + headline as "mean use",
         /// The same of the busiest span.
-        pub max_utilization: f64 = Share,
+        pub max_utilization: f64 = Share as "highest use",
         /// Packets dropped at the stations.
-        pub drops: u64 = Packets,
+        pub drops: u64 = Packets as "dropped",
     }
 }
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forebay import text
 from forebay.errors import UserError
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.run_figures import Recorded, delays, details, shares, timeline
+from forebay.run.columns import columns
 from forebay.run.documents import read_document
+from forebay.run.shown import ALWAYS, SHOWN, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
@@ -23,6 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["run_report"]
 
+
+def _rows(kind: str) -> list[dict[str, Any]]:
+    """The shape of a kind of rows, as far as tables show it. Results of earlier versions may lack
+    what is not in the main tables of `ALWAYS`."""
+    number = (float, [float], None)
+    return [
+        {"name": str}
+        | {
+            f"{column.name}{'' if kind in ALWAYS and not column.table else '?'}": (
+                number if column.is_number else str
+            )
+            for column in columns(kind).values()
+            if column.head
+        }
+    ]
+
+
 RUN = {
     **MARKS,
     "scenario_hash": str,
@@ -32,29 +50,16 @@ RUN = {
     "simulated_s": float,
     "events": int,
     "warnings?": [str],
-    "groups": [
-        {
-            "name": str,
-            **dict.fromkeys(("flows", "sent_packets", "delivered_packets", "dropped_packets"), int),
-            **dict.fromkeys(("throughput_bps", "goodput_bps", "mean_delay_s"), (float, None)),
-            **dict.fromkeys(("retransmissions", "timeouts"), (int, None)),
-        }
-    ],
-    "links": [
-        {
-            "name": str,
-            **dict.fromkeys(("throughput_bps", "utilization", "mean_queue_packets"), float),
-            **dict.fromkeys(("drops", "marks", "max_queue_packets"), int),
-            "arrived_packets": [int],
-        }
-    ],
+    **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
 }
 """What of a run's document the page shows."""
 
-FLOWS = 300
-"""Flows in a page at most."""
-FEW = 8
+MOST = 300
+"""Rows of a table at most."""
+FEW = 16
 """Rows of a table that is not folded."""
+LINKS = ("links", "rings", "classes")
+"""The kinds of rows in the section of links."""
 
 
 def run_report(folder: Path) -> Path:
@@ -64,15 +69,12 @@ def run_report(folder: Path) -> Path:
     groups = document["groups"]
     sections = warned(document.get("warnings", [])) + _network(folder, document)
     drawn = [shares(groups), delays(distribution) if distribution else None, timeline(recorded)]
-    first = Section("What matters", figures=[figure for figure in drawn if figure])
-    first.tables = [_percentiles(groups)] if any(row.get("p50_delay_s") for row in groups) else []
+    main, *further = _tables("groups", groups)
+    first = Section("What matters", figures=[figure for figure in drawn if figure], tables=further)
     sections += [first] if first.figures or first.tables else []
-    tables = [_groups(groups)]
-    flows = document.get("flows", [])
-    if len(flows) > 1 and len(flows) != len(groups):
-        tables.append(_flows(flows))
-    sections.append(Section("Flows", tables=tables))
-    sections.append(Section("Links", tables=[_links(document["links"])]))
+    sections.append(Section("Flows", tables=[main, *_single(document), *_others(document)]))
+    links = [table for kind in LINKS for table in _tables(kind, document.get(kind, []))]
+    sections.append(Section("Links", tables=links))
     if recorded:
         figures, left = details(recorded)
         told = f"Recorded too, and in the tables beside this page: {'; '.join(left)}."
@@ -132,80 +134,31 @@ def _value(written: str) -> Any:
         return written
 
 
-def _percentiles(groups: Sequence[Mapping[str, Any]]) -> Table:
-    keys = ("p50_delay_s", "p95_delay_s", "p99_delay_s", "max_delay_s")
-    return Table(
-        ("group", "median delay", "95 %", "99 %", "largest"),
-        [[row["name"], *(text.span(row.get(key)) for key in keys)] for row in groups],
-        caption="One-way delay: percentiles over delivered packets",
-        folded=len(groups) > 2 * FEW,
-    )
+def _single(document: Mapping[str, Any]) -> list[Table]:
+    """The tables of flows where these are not the groups, folded."""
+    flows = document.get("flows", [])
+    tables = _tables("flows", flows) if len(flows) not in (1, len(document["groups"])) else []
+    for table in tables:
+        table.folded = True
+    for table in tables[1:]:
+        table.caption += ", of single flows"
+    return tables
 
 
-def _flows(flows: Sequence[Mapping[str, Any]]) -> Table:
-    heads = ("flow", "delivered", "dropped", "throughput", "goodput", "median delay", "99 %",
-             "retransmissions")  # fmt: skip
-    left = f"the first {FLOWS} of {len(flows)}" if len(flows) > FLOWS else f"{len(flows)}"
-    return Table(
-        heads,
-        [
-            [
-                row["name"],
-                text.count(row.get("delivered_packets")),
-                text.count(row.get("dropped_packets")),
-                text.rate(row.get("throughput_bps")),
-                text.rate(row.get("goodput_bps")),
-                text.span(row.get("p50_delay_s")),
-                text.span(row.get("p99_delay_s")),
-                text.count(row.get("retransmissions")),
-            ]
-            for row in flows[:FLOWS]
-        ],
-        caption=f"Single flows, {left}",
-        folded=True,
-    )
+def _others(document: Mapping[str, Any]) -> list[Table]:
+    """The tables of hosts where they tell more than groups, of transfers, calls and so on."""
+    kinds = [kind for kind in SHOWN if kind not in ("flows", "groups", "hosts", *LINKS)]
+    kinds = ["hosts", *kinds] if tells_hosts(document) else kinds
+    return [table for kind in kinds for table in _tables(kind, document.get(kind, []))]
 
 
-def _groups(groups: Sequence[Mapping[str, Any]]) -> Table:
-    heads = ("group", "flows", "sent", "delivered", "dropped", "throughput", "goodput",
-             "mean delay", "retransmissions", "timeouts")  # fmt: skip
-    return Table(
-        heads,
-        [
-            [
-                row["name"],
-                str(row["flows"]),
-                text.count(row["sent_packets"]),
-                text.count(row["delivered_packets"]),
-                text.count(row["dropped_packets"]),
-                text.rate(row["throughput_bps"]),
-                text.rate(row["goodput_bps"]),
-                text.span(row["mean_delay_s"]),
-                text.count(row["retransmissions"]),
-                text.count(row["timeouts"]),
-            ]
-            for row in groups
-        ],
-    )
-
-
-def _links(links: Sequence[Mapping[str, Any]]) -> Table:
-    heads = ("link", "throughput", "use", "arrived", "dropped", "marked", "mean queue (packets)",
-             "max queue (packets)")  # fmt: skip
-    return Table(
-        heads,
-        [
-            [
-                row["name"],
-                text.rate(row["throughput_bps"]),
-                text.share(row["utilization"]),
-                text.count(sum(row["arrived_packets"])),
-                text.count(row["drops"]),
-                text.count(row["marks"]),
-                f"{row['mean_queue_packets']:.2f}",
-                text.count(row["max_queue_packets"]),
-            ]
-            for row in links
-            if sum(row["arrived_packets"])
-        ],
-    )
+def _tables(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """The tables of a kind of rows, large ones folded, but for the first of groups or links."""
+    tables: list[Table] = []
+    for title, heads, cells in shown_tables(kind, rows, wide=True):
+        caption = f"{title[0].upper()}{title[1:]}"
+        if len(cells) > MOST:
+            caption += f": the first {MOST} of {len(cells)}"
+        folded = len(cells) > FEW and (bool(tables) or kind not in ALWAYS)
+        tables.append(Table(heads, cells[:MOST], caption, folded))
+    return tables

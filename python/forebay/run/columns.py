@@ -7,30 +7,70 @@ from functools import cache
 
 from forebay.paths import parted
 from forebay.run.jobs import native
+from forebay.run.samples import samples_needed
+from forebay.text import cell
 from forebay.units import Unit, of_name, symbolised
 
-__all__ = ["Column", "columns", "kinds", "numbers", "unit_in", "unit_of"]
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["Column", "column_of", "columns", "kinds", "numbers", "unit_in", "unit_of"]
 
 
 class Column:
-    """A column of a part of a run's document.
+    """A column of a part of a run's document, as the engine declares it.
 
     `unit` is what the engine calls its unit (`"word"` and `"rows"` are no numbers) and `meaning` a
     sentence. `headline` says whether it is among the few that a summary shows.
+
+    One with a `head` is in a table of its kind of rows (`forebay.run.shown`) below that head:
+    `table` is that table, empty for the main one, `place` its place among the table's first columns
+    or 0 behind them, and `if_any` says whether it is left out where it has nothing but zeros.
+    `over` is the column that counts what its value is made of; empty for a value that there always
+    is.
     """
 
-    __slots__ = ("headline", "meaning", "name", "unit")
+    __slots__ = (
+        "head", "headline", "if_any", "meaning", "name", "over", "place", "table", "unit",
+    )  # fmt: skip
+    name: str
+    unit: str
+    meaning: str
+    headline: bool
+    head: str
+    table: str
+    place: int
+    if_any: bool
+    over: str
 
-    def __init__(self, name: str, unit: str, meaning: str, headline: bool) -> None:
-        self.name = name
-        self.unit = unit
-        self.meaning = meaning
-        self.headline = headline
+    def __init__(self, **declared: Any) -> None:
+        for field, value in declared.items():
+            setattr(self, field, value)
 
     @property
     def is_number(self) -> bool:
         """Whether it holds numbers, or lists of them."""
         return self.unit not in ("word", "rows")
+
+    def is_counted(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row counts as much as its value needs: one packet, transfer, ..., and for a
+        percentile so many that one is beyond it."""
+        count = row.get(self.over)
+        return not isinstance(count, int) or count >= samples_needed(self.name)
+
+    def value_in(self, row: Mapping[str, Any]) -> Any:
+        """Its value in a row, a list summed up; `None` if there is none or it is not counted."""
+        value = row.get(self.name)
+        if not self.is_counted(row):
+            return None
+        return sum(value) if isinstance(value, list) else value
+
+    def shown(self, row: Mapping[str, Any]) -> str:
+        """Its value in a row as people read it, with its unit if that is not in the head."""
+        value = self.value_in(row)
+        return cell(value, symbolised(self.unit)) if self.is_number else str(value)
 
 
 @cache
@@ -59,6 +99,14 @@ def kinds() -> list[str]:
 def numbers(kind: str) -> list[str]:
     """The columns of a kind of rows that hold numbers, or lists of them."""
     return [column.name for column in columns(kind).values() if column.is_number]
+
+
+def column_of(quantity: str) -> Column | None:
+    """The column that a quantity of a sweep is in: `links.core.utilization`, `events`; `None` for a
+    quantity that is not the engine's."""
+    place, _, column = parted(quantity)
+    found = (place, column) if column else ("run", quantity)
+    return _parts().get(found[0], {}).get(found[1])
 
 
 def unit_in(part: str, quantity: str) -> Unit | None:

@@ -388,7 +388,7 @@ class Results:
                     if all(_is_number(row.get(quantity)) for row in rows):
                         values = [float(row[quantity]) for row in rows]
                         interval = replication_interval(values, least=0.0)
-                        note = percentile_note(quantity, rows, interval.note)
+                        note = percentile_note(columns(place)[quantity], rows, interval.note)
                         yield place, name, quantity, interval, note
 
     def intervals_of(self, place: str, quantity: str) -> dict[str, Interval]:

@@ -10,14 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-__all__ = ["FEW_SAMPLES", "percentile_note", "rank", "samples_needed"]
+    from forebay.run.columns import Column
+
+__all__ = ["FEW_SAMPLES", "SAMPLES", "percentile_note", "rank", "samples_needed"]
 
 FEW_SAMPLES = "few samples"
 """The note of a percentile that stands on fewer samples than it needs."""
 
-_PERCENTILE = re.compile(r"p(5|05|25|50|75|95|99|999)_")
-_COUNTS = ("delivered_packets", "completed")
-"""Columns that count what the percentiles of a row are of: packets, or transfers."""
+SAMPLES = {"95": 20, "99": 100, "999": 1000}
+"""How many samples the percentiles need: with fewer than 1/(1 - p) that of p is the largest."""
+
+_PERCENTILE = re.compile(r"(?:^|_)p(95|99|999)_")
 
 
 def rank(share: float, count: int) -> int:
@@ -27,24 +30,14 @@ def rank(share: float, count: int) -> int:
 
 
 def samples_needed(quantity: str) -> int:
-    """How many samples a percentile needs: with fewer than 1/(1 - p) it is the largest of them.
-
-    1 of what is no percentile above the median.
-    """
-    found = _PERCENTILE.match(quantity)
-    if found is None or found[1] not in ("95", "99", "999"):
-        return 1
-    return {"95": 20, "99": 100, "999": 1000}[found[1]]
+    """How many samples a quantity needs to have a value: 1 if it is none of those percentiles."""
+    found = _PERCENTILE.search(quantity)
+    return SAMPLES[found[1]] if found else 1
 
 
-def percentile_note(quantity: str, rows: Iterable[Mapping[str, Any]], note: str) -> str:
-    """The note of the interval of a quantity of `rows`, one for each replication: `few samples` if
-    it is a percentile and one of them has too few, else `note`."""
-    needed = samples_needed(quantity)
-    if needed == 1:
+def percentile_note(column: Column | None, rows: Iterable[Mapping[str, Any]], note: str) -> str:
+    """The note of the interval of a column of `rows`, one for each replication: `few samples` if
+    it is a percentile and one of them has too few, else `note`. No column has `note`."""
+    if column is None or samples_needed(column.name) == 1:
         return note
-    for row in rows:
-        count = next((row[name] for name in _COUNTS if isinstance(row.get(name), int)), None)
-        if count is not None and count < needed:
-            return FEW_SAMPLES
-    return note
+    return note if all(column.is_counted(row) for row in rows) else FEW_SAMPLES

@@ -54,7 +54,7 @@ from forebay.run.axes import (
     read_axes,
     varied,
 )
-from forebay.run.columns import kinds
+from forebay.run.columns import column_of, kinds
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
@@ -522,7 +522,7 @@ def _summary(
         "low": finite(interval.low),
         "high": finite(interval.high),
         "replications": interval.n,
-        "note": percentile_note(parted(quantity)[2], rows, interval.note),
+        "note": percentile_note(column_of(quantity), rows, interval.note),
     }
 
 

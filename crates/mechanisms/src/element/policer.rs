@@ -142,13 +142,13 @@ columns! {
         /// Name of the group.
         pub name: String = Word,
         /// Packets that left a full peak rate controller early, marked.
-        pub marked_by_peak: u64 = Packets + headline,
+        pub marked_by_peak: u64 = Packets + headline as "marked for peak",
         /// Packets marked for want of a token.
-        pub marked_by_bucket: u64 = Packets + headline,
+        pub marked_by_bucket: u64 = Packets + headline as "marked for tokens",
         /// Packets dropped, counted as `policed` at the link behind.
-        pub dropped: u64 = Packets + headline,
+        pub dropped: u64 = Packets + headline as "dropped",
         /// Most packets of one flow that waited.
-        pub max_queue_packets: u32 = Packets,
+        pub max_queue_packets: u32 = Packets as "max queue",
     }
 }
 

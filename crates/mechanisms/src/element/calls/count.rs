@@ -67,26 +67,26 @@ columns! {
         /// The aggregate that controls them; empty if none does.
         pub aggregate: String = Word,
         /// New calls let in.
-        pub admitted: u64 = Calls,
+        pub admitted: u64 = Calls as "admitted",
         /// New calls not let in.
-        pub blocked: u64 = Calls,
+        pub blocked: u64 = Calls as "blocked",
         /// Blocked and refused calls over new calls; 0 if none arrived.
-        pub blocking_ratio: f64 = Share + headline,
+        pub blocking_ratio: f64 = Share + headline as "blocking",
         /// Calls that came with a surge, or were there from the start: they were not asked for
         /// admission.
-        pub rerouted: u64 = Calls,
+        pub rerouted: u64 = Calls as "rerouted" if any,
         /// Calls let in that a marked probe then refused.
-        pub refused: u64 = Calls,
+        pub refused: u64 = Calls as "refused" if any,
         /// Calls ended by flow termination.
-        pub terminated: u64 = Calls + headline,
+        pub terminated: u64 = Calls + headline as "terminated",
         /// Calls that ended by themselves.
-        pub ended: u64 = Calls,
+        pub ended: u64 = Calls as "ended",
         /// Calls present at the end of the run.
         pub present: u32 = Calls,
         /// Time average of the calls present.
-        pub mean_present: f64 = Calls + headline,
+        pub mean_present: f64 = Calls + headline as "present",
         /// Most calls present at once.
-        pub max_present: u32 = Calls,
+        pub max_present: u32 = Calls as "max",
     }
 }
 

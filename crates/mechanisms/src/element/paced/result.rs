@@ -14,18 +14,18 @@ columns! {
         /// Name of the group.
         pub name: String = Word,
         /// Number of sources.
-        pub sources: u32 = Number,
+        pub sources: u32 = Number as "sources",
         /// Sessions begun.
-        pub sessions: u64 = Number,
+        pub sessions: u64 = Number as "sessions",
         /// Sessions and times between sessions begun.
         pub periods: u64 = Number,
         /// Time in sessions of all sources, in seconds.
         pub session_s: f64 = Seconds,
         /// Time average of the scale of the rate, its rate over the nominal rate, over the time in
         /// sessions; 0 if there were none.
-        pub mean_scale: f64 = Share + headline,
+        pub mean_scale: f64 = Share + headline as "mean rate",
         /// The least scale of any source in a session; null if there were none.
-        pub least_scale: Option<f64> = Share,
+        pub least_scale: Option<f64> = Share as "least",
         /// Share of the time in sessions in which notifications of the session kept the scale at
         /// its floor.
         pub floor_ratio: f64 = Share,
@@ -34,36 +34,36 @@ columns! {
         pub nominal_bps: f64 = BitsPerSecond,
         /// Transfers completed: all has been sent or, where missing frames are sent again, the
         /// source knows that all has arrived.
-        pub transfers: u64 = Number,
+        pub transfers: u64 = Number as "transfers" if any,
         /// Mean time of those, in seconds; 0 if there were none.
-        pub transfer_s: f64 = Seconds + headline,
+        pub transfer_s: f64 = Seconds + headline as "mean time" if any over transfers,
         /// Mean time until all of those had arrived whole, in seconds; null if there were none, or
         /// nothing is sent again.
-        pub arrival_s: Option<f64> = Seconds,
+        pub arrival_s: Option<f64> = Seconds as "arrival" if any over transfers,
         /// Frames sent, those sent again counted again; 0 without frames, as what follows.
-        pub sent_frames: u64 = Frames,
+        pub sent_frames: u64 = Frames as "sent" in frames,
         /// Frames sent again.
-        pub resent_frames: u64 = Frames,
+        pub resent_frames: u64 = Frames as "sent again" in frames,
         /// Frames that arrived whole, each once. Their payload is the goodput of the flows.
-        pub whole_frames: u64 = Frames,
+        pub whole_frames: u64 = Frames as "whole" in frames,
         /// Packets of those.
         pub whole_packets: u64 = Packets,
         /// Frames that arrived whole though they had before.
         pub duplicate_frames: u64 = Frames,
         /// Frames sent, or sent again, that did not arrive whole: as far as anything sent later has
         /// arrived.
-        pub lost_frames: u64 = Frames,
+        pub lost_frames: u64 = Frames as "lost" in frames,
         /// Polls sent.
         pub polls: u64 = Number,
         /// Notifications of a high input rate (type 0) that a source heeded.
-        pub accepted_rate_notices: u64 = Packets,
+        pub accepted_rate_notices: u64 = Packets as "rate heeded" in notices,
         /// Notifications of a discard (type 2) that a source heeded.
-        pub accepted_discard_notices: u64 = Packets,
+        pub accepted_discard_notices: u64 = Packets as "discard heeded" in notices,
         /// Notifications of a high input rate that arrived and were ignored: between sessions, or
         /// soon after another.
-        pub ignored_rate_notices: u64 = Packets,
+        pub ignored_rate_notices: u64 = Packets as "rate ignored" in notices,
         /// Notifications of a discard that arrived and were ignored.
-        pub ignored_discard_notices: u64 = Packets,
+        pub ignored_discard_notices: u64 = Packets as "discard ignored" in notices,
         /// When the first notification arrived, in seconds from the start; null if none did.
         pub first_notice_s: Option<f64> = Seconds,
         /// The least time between two arrivals of notifications at one source, in seconds; null if
@@ -76,7 +76,7 @@ columns! {
         /// Those that came back.
         pub resource_cells_back: u64 = Cells,
         /// Mean time that these were under way, there and back, in seconds; 0 if none came back.
-        pub resource_delay_s: f64 = Seconds,
+        pub resource_delay_s: f64 = Seconds over resource_cells_back,
     }
 }
 

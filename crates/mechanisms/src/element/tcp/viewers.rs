@@ -16,24 +16,24 @@ columns! {
         /// Name of the group.
         pub name: String = Word,
         /// Number of clients.
-        pub viewers: u64 = Number,
+        pub viewers: u64 = Number as "viewers",
         /// Chunks that arrived whole.
-        pub chunks: u64 = Number + headline,
+        pub chunks: u64 = Number + headline as "chunks",
         /// Mean bit rate of these chunks; null if there are none.
-        pub mean_rate_bps: Option<f64> = BitsPerSecond + headline,
+        pub mean_rate_bps: Option<f64> = BitsPerSecond + headline as "mean rate" over chunks,
         /// How often a chunk had another bit rate than the one before.
-        pub switches: u64 = Number,
+        pub switches: u64 = Number as "switches",
         /// How often the buffer ran empty.
-        pub rebufferings: u64 = Number + headline,
+        pub rebufferings: u64 = Number + headline as "rebufferings",
         /// Time spent waiting for a chunk after that, all viewers together, in seconds.
-        pub rebuffering_s: f64 = Seconds + headline,
+        pub rebuffering_s: f64 = Seconds + headline as "for",
         /// Time spent playing, all viewers together, in seconds.
         pub playing_s: f64 = Seconds,
         /// Share of the time from the beginning of play on that was spent waiting.
-        pub rebuffering_ratio: f64 = Share,
+        pub rebuffering_ratio: f64 = Share as "of the time",
         /// Mean time from the first request to the beginning of play, of the viewers that began;
         /// null if none did.
-        pub mean_startup_s: Option<f64> = Seconds,
+        pub mean_startup_s: Option<f64> = Seconds as "start",
         /// Mean video in the buffer at the end of the window, in seconds.
         pub buffered_s: f64 = Seconds,
     }

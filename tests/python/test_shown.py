@@ -1,0 +1,86 @@
+"""The tables that a run is shown as, from what the engine declares of its columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forebay.run.columns import column_of, columns, kinds
+from forebay.run.samples import percentile_note
+from forebay.run.shown import SHOWN, shown_tables
+
+
+def flow(name: str, delivered: int, **others: float) -> dict[str, Any]:
+    """A row of a flow, of which as many packets were delivered, each after 12.5 ms."""
+    counts = dict.fromkeys(("sent_packets", "dropped_packets", "marked_packets"), 0)
+    rates = dict.fromkeys(("throughput_bps", "goodput_bps"), 0.0)
+    delays = {f"{which}_delay_s": 0.0125 for which in ("mean", "min", "p50", "p95", "p99", "p999",
+                                                       "max")}  # fmt: skip
+    return {"name": name, "delivered_packets": delivered, **counts, **rates, **delays, **others}
+
+
+def test_every_head_is_in_a_table() -> None:
+    """A column would be declared to be shown, and no table have it, or two of a table share a
+    place."""
+    assert set(SHOWN) == set(kinds())
+    for kind, titles in SHOWN.items():
+        having = [column for column in columns(kind).values() if column.head]
+        assert set(titles) == {column.table for column in having} - {"tcp"}
+        for table in titles:
+            places = [column.place for column in having if column.table == table and column.place]
+            assert sorted(places) == list(range(1, len(places) + 1))
+
+
+def test_a_percentile_of_too_few_packets_is_not_shown() -> None:
+    """The largest of 99 delays would be shown as what 99 % do not exceed."""
+    rows = [flow("few", 99), flow("enough", 100), flow("none", 0)]
+    main, delays = shown_tables("flows", rows)
+    title, heads, cells = delays
+    assert title == "one-way delay: percentiles over packets"
+    assert heads == ["name", "least", "median", "95 %", "99 %", "99.9 %", "largest"]
+    assert cells == [
+        ["few", "12.50 ms", "12.50 ms", "12.50 ms", "-", "-", "12.50 ms"],
+        ["enough", "12.50 ms", "12.50 ms", "12.50 ms", "12.50 ms", "-", "12.50 ms"],
+    ]
+    assert [row[-1] for row in main[2]] == ["12.50 ms", "12.50 ms", "-"]
+
+
+def test_a_percentile_is_noted_where_it_arrives_too() -> None:
+    """Percentiles of what a host received would pass unremarked, or go by what it sent."""
+    column = column_of("hosts.server.received_p99_delay_s")
+    assert column is not None
+    row = {"delivered_packets": 1000, "received_packets": 99}
+    assert percentile_note(column, [row], "") == "few samples"
+    assert percentile_note(column, [{**row, "received_packets": 100}], "") == ""
+    assert column_of("hosts.server.unknown_p99_delay_s") is None
+    assert percentile_note(None, [row], "skewed") == "skewed"
+
+
+def test_columns_without_anything_are_left_out() -> None:
+    """A table would be wide with zeros, or hide the one mark that there was."""
+    (_, heads, _), *_ = shown_tables("flows", [flow("a", 1), flow("b", 1)])
+    assert "marked" not in heads
+    (_, heads, cells), *_ = shown_tables("flows", [flow("a", 1), flow("b", 1, marked_packets=1)])
+    assert [row[heads.index("marked")] for row in cells] == ["0", "1"]
+    (_, heads, _), *_ = shown_tables("flows", [flow("a", 1, timeouts=2)], wide=True)
+    assert heads[-2:] == ["retransmissions", "timeouts"]
+
+
+@pytest.mark.parametrize(("idle", "told"), [(0, ""), (2, "; 2 idle ones left out")])
+def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
+    """An idle link would have a row, or a link show the packets of one precedence only.
+
+    1000 + 234 packets; the queue of 3.25 packets has two decimals, the largest of 12 none.
+    """
+    used = {"name": "wire", "utilization": 0.5, "throughput_bps": 5e6, "drops": 0, "marks": 0,
+            "threshold_marks": 7, "mean_queue_packets": 3.25, "max_queue_packets": 12,
+            "arrived_packets": [1000, 234]}  # fmt: skip
+    unused = dict.fromkeys(used, 0) | {"name": "idle", "arrived_packets": [0, 0]}
+    assert list(shown_tables("links", [used] + [unused] * idle)) == [
+        (
+            f"links (queues in packets{told})",
+            ["name", "throughput", "use", "arrived", "dropped", "ThM", "mean queue", "max queue"],
+            [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.25", "12"]],
+        )
+    ]  # fmt: skip
