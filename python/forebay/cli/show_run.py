@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from forebay import text
 from forebay.cli.terminal import Grid, print_page
 from forebay.run.shown import SHOWN, shown_tables, tells_hosts
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import TYPE_CHECKING
 
 from forebay.paths import parted
 from forebay.run.jobs import native
@@ -11,7 +12,6 @@ from forebay.run.samples import samples_needed
 from forebay.text import cell
 from forebay.units import Unit, of_name, symbolised
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -10,12 +10,12 @@ the number of threads or the order in which runs end.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from forebay.errors import UserError, nearest, read_text
 from forebay.run.limits import LimitError, available_memory
 from forebay.run.repeat import repeat_line
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path

@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 import time
 from html import escape
+from typing import TYPE_CHECKING
 
 from forebay.errors import printable
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import TracebackType

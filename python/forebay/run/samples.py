@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any

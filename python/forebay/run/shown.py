@@ -3,9 +3,10 @@ filled."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from forebay.run.columns import Column, columns
 
-TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias

@@ -7,7 +7,8 @@ says something about the list, not about the network.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, without importing it
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
