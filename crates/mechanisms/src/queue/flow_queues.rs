@@ -88,13 +88,13 @@ impl FlowQueues {
         waiting
     }
 
-    /// What waits in all queues.
+    /// Returns the backlog of all queues.
     #[inline]
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// What waits in `queue`.
+    /// Returns the backlog of `queue`.
     #[inline]
     pub(super) fn backlog_of(&self, queue: u32) -> Backlog {
         self.queues[queue as usize].packets.backlog()

@@ -82,13 +82,13 @@ impl Queue {
         Self::Fifo(AnyDropPolicy::Law(Box::new(law)))
     }
 
-    /// Whether it holds whatever comes: tail drop without limit.
+    /// Returns true if it holds whatever comes: tail drop without limit.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         matches!(self, Self::Fifo(AnyDropPolicy::Tail(law)) if law.is_unlimited())
     }
 
-    /// Whether a packet leaves it whenever one waits ([`QueueDisc::is_work_conserving`]).
+    /// Returns true if a packet leaves it whenever one waits ([`QueueDisc::is_work_conserving`]).
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
         match self {
@@ -97,7 +97,7 @@ impl Queue {
         }
     }
 
-    /// Whether it tells how full it is, whatever the precedence ([`QueueDisc::fullness`]).
+    /// Returns true if it tells how full it is, whatever the precedence ([`QueueDisc::fullness`]).
     #[must_use]
     pub fn tells_fullness(&self) -> bool {
         match self {
@@ -182,7 +182,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     wrr::ENTRY,
 ];
 
-/// Whether a buffer of `limit` has room for an arriving packet.
+/// Returns true if a buffer of `limit` has room for an arriving packet.
 #[inline(always)]
 fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
     // A packet that finds the link idle goes straight to the transmitter and needs no buffer.

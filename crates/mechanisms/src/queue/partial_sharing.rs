@@ -103,9 +103,9 @@ mod tests {
         law.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
-    /// Cells with CLP=1 would take the room of those with CLP=0, or a buffer hold more than its
-    /// size. The rule: an arrival is accepted while fewer than the threshold wait; above it only
-    /// with CLP=0 (precedences 0 and 1) and while fewer than the limit wait.
+    /// Cells with CLP=1 do not take the room of those with CLP=0, and a buffer holds no more than
+    /// its size. The rule: an arrival is accepted while fewer than the threshold wait; above it
+    /// only with CLP=0 (precedences 0 and 1) and while fewer than the limit wait.
     #[test]
     fn the_threshold_holds_for_marked_cells_only() {
         let (full, selective) =
@@ -122,7 +122,8 @@ mod tests {
         }
     }
 
-    /// A threshold that can never be reached would pass for one that protects.
+    /// A threshold that can never be reached, or that no precedence is subject to, is refused: it
+    /// does not protect.
     #[test]
     fn contradictions_are_refused() {
         let problem = |limit, threshold, high| make(limit, threshold, high).err().unwrap();

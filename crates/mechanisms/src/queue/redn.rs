@@ -45,8 +45,8 @@ parameters! {
 parameters! {
     /// Parameters with which those of every REDn end.
     pub struct RednOptions {
-        /// When an average decays as idle: while none of the packets that it follows waits
-        /// (cumulative) or while the link is idle, as in RED (physical).
+        /// Condition for an average to decay as idle: while none of the packets that it follows
+        /// waits (cumulative) or while the link is idle, as in RED (physical).
         idle: IdleMeaning = "physical",
             "assumed: as in RED (Floyd and Jacobson 1993, section 4); not stated";
         /// Mark ECN-capable packets also above the maximum threshold (of a gentle law), instead of
@@ -94,7 +94,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::under(RegionRedn::build(section, rio, span, probabilities)?))
 }
 
-/// What is the same for every precedence.
+/// Parameters that are the same for every precedence.
 pub(super) struct Shape {
     pub precedences: u32,
     pub min: Option<Length>,
