@@ -144,7 +144,7 @@ impl AdaptiveRed {
     fn adjust(&mut self, now: Time) {
         let (before, average) = (self.max_probability, self.red.average());
         if average > self.high {
-            let step = self.alpha.min(before * MOST_GROWTH);
+            let step = self.alpha.min(before * MAX_GROWTH);
             self.max_probability = (before + step).min(self.top);
         } else if average < self.low {
             self.max_probability = (before * self.beta).max(self.bottom);
@@ -163,9 +163,9 @@ impl AdaptiveRed {
 /// Distance of the target range from either threshold, as a share of their distance.
 const MARGIN: f64 = 0.4;
 /// The most by which the maximum probability grows in a step, as a share of itself.
-const MOST_GROWTH: f64 = 0.25;
+const MAX_GROWTH: f64 = 0.25;
 /// The least that the minimum threshold is where it follows from the link's rate, in packets.
-const LEAST_MIN_THRESHOLD: f64 = 5.0;
+const MIN_THRESHOLD_FLOOR: f64 = 5.0;
 /// The maximum threshold as a multiple of the minimum threshold where it follows from it.
 const SPREAD: f64 = 3.0;
 
@@ -192,7 +192,7 @@ fn thresholds(
             Ok((amount, SPREAD * amount, min.in_bytes()))
         }
         (None, given) => {
-            let min = half.max(LEAST_MIN_THRESHOLD);
+            let min = half.max(MIN_THRESHOLD_FLOOR);
             let max = given.map_or(SPREAD * min, |max| max.amount() as f64);
             match given {
                 Some(wrong) if wrong.in_bytes() || max <= min => {

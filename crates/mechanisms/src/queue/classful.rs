@@ -11,11 +11,11 @@ use forebay_units::{Size, Time};
 use super::class::ClassQueue;
 use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
-use super::{MOST_PRECEDENCES, Queue, Queues};
+use super::{MAX_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
 /// Most classes of a scheduler: a bit each.
-pub(super) const MOST_CLASSES: usize = MOST_PRECEDENCES;
+pub(super) const MAX_CLASSES: usize = MAX_PRECEDENCES;
 
 /// Probes of every scheduler with classes.
 pub(super) const PROBES: &[Probe] = &[
@@ -184,10 +184,10 @@ impl ClassOptions {
     /// Returns the number of classes, 1 to 64.
     pub(super) fn count(&self, section: &Section<'_>) -> Result<usize, Problem> {
         let count = self.classes.len();
-        if (1..=MOST_CLASSES).contains(&count) {
+        if (1..=MAX_CLASSES).contains(&count) {
             return Ok(count);
         }
-        let message = format!("has {count} queues; allowed are 1 to {MOST_CLASSES}");
+        let message = format!("has {count} queues; allowed are 1 to {MAX_CLASSES}");
         Err(section.fail("classes", message))
     }
 

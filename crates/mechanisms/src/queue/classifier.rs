@@ -5,7 +5,7 @@ use forebay_network::Packet;
 use forebay_parameters::{Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
-use super::MOST_PRECEDENCES;
+use super::MAX_PRECEDENCES;
 use super::class_hash::ClassHash;
 use super::class_rules::{Rule, Rules};
 use super::flow_hash::Tuples;
@@ -73,7 +73,7 @@ parameters! {
 /// To which class a packet belongs.
 pub(super) enum Classifier {
     /// Class of each precedence.
-    Precedence([u8; MOST_PRECEDENCES]),
+    Precedence([u8; MAX_PRECEDENCES]),
     /// Class of each differentiated services codepoint.
     Dscp([u8; Dscp::COUNT]),
     /// Class of each ECN codepoint.
@@ -91,7 +91,7 @@ impl Classifier {
     #[inline(always)]
     pub(super) fn class(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> usize {
         match self {
-            Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES].into(),
+            Self::Precedence(map) => map[usize::from(packet.precedence) % MAX_PRECEDENCES].into(),
             other => other.class_otherwise(packet, now, stream),
         }
     }
@@ -99,7 +99,7 @@ impl Classifier {
     #[inline(never)]
     fn class_otherwise(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> usize {
         let class = match self {
-            Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES],
+            Self::Precedence(map) => map[usize::from(packet.precedence) % MAX_PRECEDENCES],
             Self::Dscp(map) => map[usize::from(packet.dscp()) % Dscp::COUNT],
             Self::Ecn(map) => map[packet.ecn() as usize],
             Self::Rules(rules) => rules.class(packet),
@@ -112,7 +112,7 @@ impl Classifier {
     /// The class of packets of `precedence`, if they are classified by that alone.
     pub(super) fn class_of_precedence(&self, precedence: u8) -> Option<usize> {
         match self {
-            Self::Precedence(map) => Some(map[usize::from(precedence) % MOST_PRECEDENCES].into()),
+            Self::Precedence(map) => Some(map[usize::from(precedence) % MAX_PRECEDENCES].into()),
             _ => None,
         }
     }
@@ -274,11 +274,11 @@ impl ClassifyOptions {
         &self,
         section: &Section<'_>,
         last: usize,
-    ) -> Result<[u8; MOST_PRECEDENCES], Problem> {
+    ) -> Result<[u8; MAX_PRECEDENCES], Problem> {
         if let Some(given) = &self.map {
-            if given.is_empty() || given.len() > MOST_PRECEDENCES {
+            if given.is_empty() || given.len() > MAX_PRECEDENCES {
                 let message =
-                    format!("has {} entries; allowed are 1 to {MOST_PRECEDENCES}", given.len());
+                    format!("has {} entries; allowed are 1 to {MAX_PRECEDENCES}", given.len());
                 return Err(section.fail("map", message));
             }
             if let Some(wrong) = given.iter().find(|class| **class as usize > last) {

@@ -10,7 +10,7 @@ use forebay_units::{Size, quantity};
 const NONE: u32 = u32::MAX;
 
 /// The largest quantum, in bytes.
-const LARGEST_QUANTUM: u64 = 1 << 20;
+const MAX_QUANTUM: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
@@ -52,11 +52,10 @@ pub(super) struct FlowLists {
 /// The quantum `size` under `key`, in bytes.
 pub(super) fn quantum(section: &Section<'_>, key: &str, size: Size) -> Result<i32, Problem> {
     match i32::try_from(size.bytes()) {
-        Ok(bytes) if bytes > 0 && size.bytes() <= LARGEST_QUANTUM => Ok(bytes),
+        Ok(bytes) if bytes > 0 && size.bytes() <= MAX_QUANTUM => Ok(bytes),
         _ => {
             let given = quantity::show_size(size);
-            let message =
-                format!("{given} is out of range; allowed are 1 B to {LARGEST_QUANTUM} B");
+            let message = format!("{given} is out of range; allowed are 1 B to {MAX_QUANTUM} B");
             Err(section.fail(key, message))
         }
     }

@@ -103,7 +103,7 @@ impl Queue {
         match self {
             Self::Fifo(law) => law.limit().is_some(),
             Self::Disc(law) => {
-                (0..MOST_PRECEDENCES as u8).all(|precedence| law.fullness(precedence).is_some())
+                (0..MAX_PRECEDENCES as u8).all(|precedence| law.fullness(precedence).is_some())
             }
         }
     }
@@ -127,7 +127,7 @@ impl Queue {
 }
 
 /// The maximum number of precedences that a queue distinguishes.
-const MOST_PRECEDENCES: usize = 64;
+const MAX_PRECEDENCES: usize = 64;
 
 /// Builds a queue from its section of the scenario.
 pub type BuildQueue =

@@ -2,7 +2,7 @@
 
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
-use super::{BuildQueue, DropTail, MOST_PRECEDENCES, Queue};
+use super::{BuildQueue, DropTail, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -52,10 +52,10 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
 /// The precedence `high`, from which on packets may be lost first: lower ones there must be.
 pub(super) fn check_high(section: &Section<'_>, high: u32) -> Result<u8, Problem> {
     match u8::try_from(high) {
-        Ok(high) if (1..MOST_PRECEDENCES).contains(&usize::from(high)) => Ok(high),
+        Ok(high) if (1..MAX_PRECEDENCES).contains(&usize::from(high)) => Ok(high),
         _ => {
             let message =
-                format!("{high} is out of range; allowed are 1 to {}", MOST_PRECEDENCES - 1);
+                format!("{high} is out of range; allowed are 1 to {}", MAX_PRECEDENCES - 1);
             Err(section.fail("high", message))
         }
     }

@@ -112,7 +112,7 @@ const TUNING: [(f64, f64); 6] =
 const DECAY: f64 = 0.98;
 const DECAY_EMPTY: f64 = 63.0 / 64.0;
 /// The largest step up from a drop probability of [`CAPPED_FROM`] on, and that of high delays.
-const LARGEST_STEP: f64 = 0.02;
+const MAX_STEP: f64 = 0.02;
 const CAPPED_FROM: f64 = 0.1;
 /// Below this drop probability nothing is dropped while the delay was below half the target.
 const SPARED_BELOW: f64 = 0.2;
@@ -142,10 +142,10 @@ impl Controller {
         let tuning = TUNING.iter().find(|(below, _)| self.probability < *below);
         step /= tuning.map_or(1.0, |(_, divisor)| *divisor);
         if law.cap && self.probability >= CAPPED_FROM {
-            step = step.min(LARGEST_STEP);
+            step = step.min(MAX_STEP);
         }
         if law.high_delay.is_some_and(|high| delay > high) {
-            step += LARGEST_STEP;
+            step += MAX_STEP;
         }
         self.probability += step;
         let both = |found: fn(Span, Span) -> bool| {

@@ -10,7 +10,7 @@ use forebay_units::Time;
 use super::class::ClassQueue;
 use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
-use super::{BuildQueue, MOST_PRECEDENCES, Queue, Queues};
+use super::{BuildQueue, MAX_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -43,8 +43,8 @@ parameters! {
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let PriorityParameters { classes, classify } = PriorityParameters::read(section)?;
-    if classes.is_empty() || classes.len() > MOST_PRECEDENCES {
-        let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", classes.len());
+    if classes.is_empty() || classes.len() > MAX_PRECEDENCES {
+        let message = format!("has {} queues; allowed are 1 to {MAX_PRECEDENCES}", classes.len());
         return Err(section.fail("classes", message));
     }
     let inside = facts.inside();

@@ -3,7 +3,7 @@
 use forebay_parameters::{Length, Parameter, Problem, Section, choice, parameters};
 use forebay_units::Size;
 
-use super::MOST_PRECEDENCES;
+use super::MAX_PRECEDENCES;
 
 choice! {
     /// Decay of an average while its queue is empty.
@@ -233,9 +233,9 @@ pub(super) fn check_thresholds(
 ) -> Result<bool, Problem> {
     let [min_key, max_key, probability_key] = ["min_threshold", "max_threshold", "max_probability"];
     let classes = given.min.len();
-    if classes == 0 || classes > MOST_PRECEDENCES {
+    if classes == 0 || classes > MAX_PRECEDENCES {
         let message =
-            format!("has {classes} entries; allowed are 1 to {MOST_PRECEDENCES} precedences");
+            format!("has {classes} entries; allowed are 1 to {MAX_PRECEDENCES} precedences");
         return Err(section.fail(min_key, message));
     }
     for (key, entries) in [(max_key, given.max.len()), (probability_key, given.probability.len())] {

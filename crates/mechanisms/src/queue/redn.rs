@@ -8,7 +8,7 @@ use super::red_core::Core;
 use super::red_options::{Options, RedOptions, Thresholds, warn_of_no_early_drops};
 use super::redn_regions::RegionRedn;
 use super::rio::{Coupling, IdleMeaning, Rio};
-use super::{BuildQueue, MOST_PRECEDENCES, Queue};
+use super::{BuildQueue, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -128,9 +128,9 @@ impl Shape {
         options: Options,
     ) -> Result<Rio, Problem> {
         let precedences = self.precedences as usize;
-        if precedences == 0 || precedences > MOST_PRECEDENCES {
+        if precedences == 0 || precedences > MAX_PRECEDENCES {
             let message =
-                format!("{precedences} is out of range; allowed are 1 to {MOST_PRECEDENCES}");
+                format!("{precedences} is out of range; allowed are 1 to {MAX_PRECEDENCES}");
             return Err(section.fail("precedences", message));
         }
         if !(0.0..=1.0).contains(&self.probability) {
@@ -169,7 +169,7 @@ impl Shape {
             Length::Packets(n) => Length::Packets(n / 2),
         };
         let max = self.max.unwrap_or_else(|| {
-            let packets = rate as f64 / bits as f64 * LONGEST_RTT_S * 2.0 * self.probability;
+            let packets = rate as f64 / bits as f64 * MAX_RTT_S * 2.0 * self.probability;
             // A product that is whole but for rounding must not lose a packet.
             Length::Packets((packets + 1e-6) as u64)
         });
@@ -180,7 +180,7 @@ impl Shape {
 /// Queueing delay at the middle threshold.
 const MIDDLE_DELAY_MS: u128 = 15;
 /// Round-trip time of the longest path.
-const LONGEST_RTT_S: f64 = 0.5;
+const MAX_RTT_S: f64 = 0.5;
 
 /// The queue of `entry` on a link of `rate`, or the key that is wrong.
 #[cfg(test)]

@@ -9,7 +9,7 @@ use forebay_units::Time;
 
 use super::red_core::{Class, Core};
 use super::red_options::{PrecedenceCurves, WeightedOptions};
-use super::{BuildQueue, MOST_PRECEDENCES, Queue};
+use super::{BuildQueue, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -88,7 +88,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 
 /// Number of averages that are brought up to date side by side: a law with more precedences takes
 /// one after another.
-const FEW: usize = 4;
+const SIDE_BY_SIDE: usize = 4;
 
 /// State that RIO keeps of a precedence beside its queue and its average.
 struct Level {
@@ -96,7 +96,7 @@ struct Level {
     /// With how much weight an arrival of this precedence goes into the averages of the first few:
     /// that of the newest sample from here on, 0 below. That leaves an average as it is to the last
     /// digit, and costs less than a choice.
-    weights: [f64; FEW],
+    weights: [f64; SIDE_BY_SIDE],
     /// Bit i: the average follows the packets of precedence i.
     followed: u64,
     /// The same where averages may be brought up to date side by side while such packets wait.
@@ -110,8 +110,8 @@ pub struct Rio {
     core: Core,
     levels: Vec<Level>,
     /// Packets or bytes of each precedence that wait: whole numbers, exact up to 2^53.
-    queues: [f64; MOST_PRECEDENCES],
-    averages: [f64; MOST_PRECEDENCES],
+    queues: [f64; MAX_PRECEDENCES],
+    averages: [f64; MAX_PRECEDENCES],
     coupled: bool,
     physical: bool,
     /// Bit i: packets of precedence i wait.
@@ -128,7 +128,7 @@ impl Rio {
         let coupled = coupling == Coupling::Coupled;
         let physical = idle == IdleMeaning::Physical;
         // One average alone is brought up to date by itself.
-        let side_by_side = coupled && !physical && classes.len() <= FEW;
+        let side_by_side = coupled && !physical && classes.len() <= SIDE_BY_SIDE;
         let level = |(index, class)| {
             let followed = if coupled { u64::MAX >> (63 - index) } else { 1_u64 << index };
             Level {
@@ -142,8 +142,8 @@ impl Rio {
         Self {
             levels: classes.into_iter().enumerate().map(level).collect(),
             core,
-            queues: [0.0; MOST_PRECEDENCES],
-            averages: [0.0; MOST_PRECEDENCES],
+            queues: [0.0; MAX_PRECEDENCES],
+            averages: [0.0; MAX_PRECEDENCES],
             coupled,
             physical,
             occupied: 0,
@@ -209,11 +209,11 @@ impl Rio {
         // Sums of whole numbers: exact in any order.
         let queues = [a, a + b, a + b + c, (a + b) + (c + d)];
         let weights = self.levels[index].weights;
-        let averages: [f64; FEW] = from_fn(|i| self.averages[i]);
-        let averages: [f64; FEW] =
+        let averages: [f64; SIDE_BY_SIDE] = from_fn(|i| self.averages[i]);
+        let averages: [f64; SIDE_BY_SIDE] =
             from_fn(|i| averages[i] + weights[i] * (queues[i] - averages[i]));
-        self.averages[..FEW].copy_from_slice(&averages);
-        queues[index % FEW]
+        self.averages[..SIDE_BY_SIDE].copy_from_slice(&averages);
+        queues[index % SIDE_BY_SIDE]
     }
 
     /// The same in every case.
@@ -476,7 +476,7 @@ mod tests {
     fn precedences_without_packets_change_nothing() {
         let law =
             |limits: &[(u64, u64)]| rio(0.3, limits, Coupling::Coupled, IdleMeaning::Cumulative);
-        let (mut few, mut many) = (law(&HIGH), law(&[(100, 200); FEW + 1]));
+        let (mut few, mut many) = (law(&HIGH), law(&[(100, 200); SIDE_BY_SIDE + 1]));
         let mut draws = Streams::new(7, 0).named("test");
         let (mut now, mut waiting, mut idle) = (Time::ZERO, Vec::new(), 0);
         for _ in 0..5000 {

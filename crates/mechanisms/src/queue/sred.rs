@@ -65,7 +65,7 @@ fn read(section: &Section<'_>) -> Result<Sred, Problem> {
             return Err(section.fail(key, message));
         }
     }
-    for (key, number, most) in [("zombies", zombies, MOST_ZOMBIES), ("flows", flows, u32::MAX)] {
+    for (key, number, most) in [("zombies", zombies, MAX_ZOMBIES), ("flows", flows, u32::MAX)] {
         if number == 0 || number > most {
             let message = format!("{number} is out of range; allowed are 1 to {most}");
             return Err(section.fail(key, message));
@@ -83,7 +83,7 @@ fn read(section: &Section<'_>) -> Result<Sred, Problem> {
     })
 }
 
-const MOST_ZOMBIES: u32 = 1_000_000;
+const MAX_ZOMBIES: u32 = 1_000_000;
 
 struct Sred {
     limit: Length,

@@ -146,7 +146,7 @@ fn random(seed: u64, classes: usize, load: f64, count: usize) -> Vec<Arrival> {
         .collect()
 }
 
-const LARGEST_BITS: f64 = 1500.0 * 8.0;
+const MAX_PACKET_BITS: f64 = 1500.0 * 8.0;
 
 fn numbers(weights: &[f64]) -> Value {
     list(weights)
@@ -165,13 +165,13 @@ fn wfq_is_never_later_than_fluid_sharing_by_more_than_a_packet() {
         let parameters = [("weights", numbers(&weights))];
         let mut law = scheduler("wfq", weights.len(), &parameters);
         for Sent { arrival, to, .. } in serve(law.as_mut(), &arrivals) {
-            let bound = finish[arrival] + LARGEST_BITS / BPS;
+            let bound = finish[arrival] + MAX_PACKET_BITS / BPS;
             assert!(to <= bound + EPSILON, "load {load}, {arrival}: {to} is after {bound}");
         }
         let mut first_come = 0.0;
         for (arrival, finish) in arrivals.iter().zip(&finish) {
             first_come = arrival.at.max(first_come) + f64::from(arrival.size) * 8.0 / BPS;
-            broken += u32::from(first_come > finish + LARGEST_BITS / BPS + EPSILON);
+            broken += u32::from(first_come > finish + MAX_PACKET_BITS / BPS + EPSILON);
         }
     }
     assert!(broken > 1000, "first come first served keeps to the bound but {broken} times");
@@ -200,7 +200,7 @@ fn wf2q_plus_guarantees_rates_packet_by_packet() {
                 })
                 .collect();
             for Sent { arrival, to, .. } in serve(law.as_mut(), &arrivals) {
-                let bound = guaranteed[arrival] + LARGEST_BITS / BPS;
+                let bound = guaranteed[arrival] + MAX_PACKET_BITS / BPS;
                 assert!(to <= bound + EPSILON, "{name} {load} {arrival}: {to} is after {bound}");
             }
         }
@@ -208,7 +208,7 @@ fn wf2q_plus_guarantees_rates_packet_by_packet() {
         let (finish, _) = fluid(&weights, &arrivals, &[]);
         let mut law = scheduler(name, weights.len(), &[("weights", numbers(&weights))]);
         for Sent { arrival, to, .. } in serve(law.as_mut(), &arrivals) {
-            let bound = finish[arrival] + LARGEST_BITS / BPS;
+            let bound = finish[arrival] + MAX_PACKET_BITS / BPS;
             // Towards the end classes run out of packets, and sharing of what they leave differs.
             if to < 0.5 {
                 assert!(to <= bound + EPSILON, "{name} {arrival}: {to} is after {bound}");
@@ -258,7 +258,7 @@ fn wf2q_plus_is_ahead_of_fluid_sharing_by_less_than_a_packet() {
     // The same of random sizes, with every class busy: the bound is that of the largest packet.
     let weights = [4.0, 2.0, 1.0, 0.5];
     let arrivals = backlogged(&weights, 3, 200);
-    assert!(lead("wf2q_plus", &weights, &arrivals) <= LARGEST_BITS + 1e-3);
+    assert!(lead("wf2q_plus", &weights, &arrivals) <= MAX_PACKET_BITS + 1e-3);
 }
 
 /// The most by which the normalized service of two classes differs over any interval in which both
@@ -294,16 +294,16 @@ fn unfairness(name: &str, parameters: &[(&str, Value)], shares: &[f64]) -> f64 {
 #[test]
 fn shares_are_fair_over_any_interval() {
     let quanta = ["1500 B", "3000 B", "6000 B"];
-    let bound = 1500.0 * 8.0 + 2.0 * LARGEST_BITS;
+    let bound = 1500.0 * 8.0 + 2.0 * MAX_PACKET_BITS;
     let shares = [1.0, 2.0, 4.0];
     let drr = unfairness("drr", &[("quanta", list(&quanta))], &shares);
-    assert!(drr > LARGEST_BITS && drr <= bound, "drr: {drr}");
+    assert!(drr > MAX_PACKET_BITS && drr <= bound, "drr: {drr}");
     let ets = unfairness("ets", &[("quanta", list(&quanta))], &shares);
     assert!((drr - ets).abs() < 1e-9, "ets without strict classes is drr");
     for name in ["scfq", "stfq", "wfq", "wf2q_plus"] {
         let most = unfairness(name, &[("weights", numbers(&shares))], &shares);
         // WFQ is fair to fluid sharing, not over intervals: it may be ahead by half the classes.
-        let bound = if name == "wfq" { 4.0 * LARGEST_BITS } else { 2.0 * LARGEST_BITS };
+        let bound = if name == "wfq" { 4.0 * MAX_PACKET_BITS } else { 2.0 * MAX_PACKET_BITS };
         assert!(most <= bound + 1e-3, "{name}: {most}");
         assert!(most > 1000.0, "{name}: {most} is no packet scheduler");
     }

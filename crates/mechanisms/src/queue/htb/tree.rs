@@ -6,7 +6,7 @@ use forebay_parameters::{
 use forebay_units::{Rate, Size};
 
 use crate::queue::Queues;
-use crate::queue::classful::MOST_CLASSES;
+use crate::queue::classful::MAX_CLASSES;
 use crate::queue::classifier::ClassifyOptions;
 
 /// Priorities that are told apart, as under Linux (TC_HTB_NUMPRIO).
@@ -117,8 +117,8 @@ impl FieldType for Tree {
                 }
             }
         }
-        if leaves.is_empty() || leaves.len() > MOST_CLASSES {
-            let message = format!("has {} queues; allowed are 1 to {MOST_CLASSES}", leaves.len());
+        if leaves.is_empty() || leaves.len() > MAX_CLASSES {
+            let message = format!("has {} queues; allowed are 1 to {MAX_CLASSES}", leaves.len());
             return Err(section.fail(key, message));
         }
         Ok(Self { classes, leaves })
