@@ -36,7 +36,7 @@ pub struct RingFrame {
 pub struct RingState {
     /// Bytes in the low-priority transit buffer; in the only one if there is one.
     pub transit: u64,
-    /// Since when the host frame waits that has waited longest, of either class.
+    /// Time since which the host frame waits that has waited longest, of either class.
     pub waiting_since: Option<Time>,
 }
 

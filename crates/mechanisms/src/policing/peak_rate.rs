@@ -21,7 +21,7 @@ impl PeakRate {
         Self { rate, next: Time::ZERO, latest: (Size::from_bytes(0), Span::ZERO) }
     }
 
-    /// From when on the next packet may leave.
+    /// Returns the time from which the next packet may leave.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> Time {

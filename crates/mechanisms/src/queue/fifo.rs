@@ -53,7 +53,8 @@ impl Fifo {
         verdict
     }
 
-    /// Since when nothing of it waits or is being transmitted, at `now`, if it is so.
+    /// Returns the time since which nothing of it waits or is being transmitted, at `now`, if it is
+    /// so.
     #[inline]
     fn empty_since(&self, idle_since: Option<Time>, now: Time) -> Option<Time> {
         let Some(rate) = self.rate else { return idle_since };

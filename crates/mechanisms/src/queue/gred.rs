@@ -96,7 +96,7 @@ struct VirtualQueue {
     average: f64,
     packets: u64,
     bytes: u64,
-    /// Since when it is empty, if it is; idle time before is in the average.
+    /// Time since which it is empty, if it is; idle time before is in the average.
     idle_since: Time,
     limit_drops: u64,
 }

@@ -83,7 +83,7 @@ struct HtbClass {
     ceil: Rate,
     tokens: Bucket,
     ceil_tokens: Bucket,
-    /// Up to when tokens have been collected.
+    /// Time up to which tokens have been collected.
     updated: Time,
     /// Size that it may still send in its turn, by the level that lends.
     deficits: Vec<i64>,

@@ -172,7 +172,7 @@ fn is_short(delay: Span, target: Span) -> bool {
 /// The average rate at which bytes leave a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct DepartureRate {
-    /// Since when bytes are counted (measurement_start_), and how many (dq_count_).
+    /// Time since which bytes are counted (measurement_start_), and their number (dq_count_).
     measuring: Option<(Time, u64)>,
     /// Seconds for the threshold's bytes (avg_dq_time_); 0 before the first measurement.
     average: f64,

@@ -93,7 +93,7 @@ const SIDE_BY_SIDE: usize = 4;
 /// State that RIO keeps of a precedence beside its queue and its average.
 struct Level {
     class: Class,
-    /// With how much weight an arrival of this precedence goes into the averages of the first few:
+    /// Weights with which an arrival of this precedence goes into the averages of the first few:
     /// that of the newest sample from here on, 0 below. That leaves an average as it is to the last
     /// digit, and costs less than a choice.
     weights: [f64; SIDE_BY_SIDE],
@@ -101,7 +101,8 @@ struct Level {
     followed: u64,
     /// The same where averages may be brought up to date side by side while such packets wait.
     easy: u64,
-    /// Since when what the average follows is empty, if it is; idle time before is in the average.
+    /// Time since which what the average follows is empty, if it is; idle time before is in the
+    /// average.
     idle_since: Time,
 }
 

@@ -91,7 +91,7 @@ impl RateBucket {
 struct Tbf {
     bucket: RateBucket,
     peak: Option<RateBucket>,
-    /// Up to when tokens have been collected.
+    /// Time up to which tokens have been collected.
     updated: Time,
     queue: ClassQueue,
     /// True if the queue counts what becomes of the packets of its classes, if it has any.
@@ -103,7 +103,7 @@ impl Tbf {
         std::iter::once(&self.bucket).chain(&self.peak)
     }
 
-    /// From when on there are tokens for `size`, if none are taken before.
+    /// Returns the time from which there are tokens for `size`, if none are taken before.
     fn covered_at(&self, size: u16, now: Time) -> Time {
         let size = Size::from_bytes(u64::from(size));
         let at = |of: &RateBucket| of.bucket.covers_at(size, of.rate, self.updated, now);

@@ -491,7 +491,7 @@ fn the_effective_maximum_probability_decides() {
 }
 
 /// Packets are not dropped while the actual queue is short (eq. 3.1, read with its text: both
-/// lengths must exceed their minima), and the state machine goes on. Three packets wait, and the
+/// lengths must exceed their minima), and the state machine still runs. Three packets wait, and the
 /// average is 40 still, more than twice the maximum threshold, where every packet is dropped.
 #[test]
 fn a_short_actual_queue_rules_congestion_out() {
