@@ -61,9 +61,10 @@ parameters! {
         /// smaller weight, such as 0.01, sets the depths by their mean over the packets, where 1
         /// would throw away at every packet of a near flow what its far ones need.
         srtt_weight: f64 = 1.0, "Liu 2001, figure 2.1: 1; chapter 5 (per-aggregate conditioning)";
-        /// Whether the colour that a packet arrives with counts: blind or aware.
+        /// Treatment of the colour that a packet arrives with: blind (it is ignored) or aware (it
+        /// counts).
         mode: Mode = "blind", "RFC 2698, section 3";
-        /// What becomes of red packets: mark (precedence 2) or drop.
+        /// Treatment of red packets: mark (precedence 2) or drop.
         excess: Excess = "mark", "RFC 2698, section 4";
         /// Tag retransmissions with green, whatever the buckets hold; they take the tokens that
         /// their own colour would. A packet of TCP says itself whether it is one.
@@ -174,12 +175,12 @@ struct Refined {
     bucket: AdaptiveTokenBucket,
     green_retransmissions: bool,
     police_slow_start: bool,
-    /// When a packet of slow start was last dropped.
+    /// Time at which a packet of slow start was last dropped.
     policed: Option<Time>,
 }
 
 impl Refined {
-    /// Whether a red packet is to be dropped now so that slow start ends.
+    /// Returns true if a red packet is to be dropped now so that slow start ends.
     fn polices(&mut self, packet: &Packet, now: Time) -> bool {
         if !self.police_slow_start || packet.precedence != RED || !packet.is_in_slow_start() {
             return false;
@@ -241,8 +242,8 @@ mod tests {
         AdaptiveTokenBucket { meter, floor, weight: 1.0, srtt: None }
     }
 
-    /// What a packet of `size` at `ms` becomes whose sender reports `srtt` ms; depths and tokens
-    /// after it, committed and peak.
+    /// Returns the precedence that a packet of `size` at `ms` gets whose sender reports `srtt` ms;
+    /// depths and tokens after it, committed and peak.
     fn offer(
         law: &mut AdaptiveTokenBucket,
         ms: u64,
@@ -260,10 +261,10 @@ mod tests {
         (packet.precedence, depths, [committed.bytes(), peak.bytes()])
     }
 
-    /// Depths would not follow figure 2.1: 3 Mbit/s are 375000 B/s, so that 120 ms make 45000 B,
-    /// filled up the first time; 100 ms right after 37500 B, and the tokens beyond are lost; 140 ms
-    /// make 52500 B, but the tokens stay. A packet of 20 B takes 20 tokens. The peak bucket of 6
-    /// Mbit/s is twice as deep.
+    /// Depths follow figure 2.1: 3 Mbit/s are 375000 B/s, so that 120 ms make 45000 B, filled up
+    /// the first time; 100 ms right after 37500 B, and the tokens beyond are lost; 140 ms make
+    /// 52500 B, but the tokens stay. A packet of 20 B takes 20 tokens. The peak bucket of 6 Mbit/s
+    /// is twice as deep.
     #[test]
     fn depths_follow_the_round_trip_time() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -279,9 +280,9 @@ mod tests {
         assert_eq!(later, (0, [52_500, 105_000], [41_190.0, 82_440.0]));
     }
 
-    /// Tokens of the time before a round trip was measured would be lost or doubled: they arrive up
-    /// to the old depth, and then the depth changes. 37480 B at 100 ms, full after 1 ms (375 B); 20
-    /// ms later a round trip of 200 ms is reported: the bucket held 37500 B, not 44980.
+    /// Tokens of the time before a round trip was measured are neither lost nor doubled: they
+    /// arrive up to the old depth, and then the depth changes. 37480 B at 100 ms, full after 1 ms
+    /// (375 B); 20 ms later a round trip of 200 ms is reported: the bucket held 37500 B, not 44980.
     #[test]
     fn the_old_depth_holds_until_the_new_one_is_told() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -290,9 +291,9 @@ mod tests {
         assert_eq!(later, (0, [75_000, 150_000], [37_000.0, 74_500.0]));
     }
 
-    /// A fast flow of small rate would get more than figure 2.1 gives it, or with the floor less
-    /// than an initial window: 1 Mbit/s times 30 ms are 3750 B. And without a round trip at all (0
-    /// s) nothing conforms.
+    /// A fast flow of small rate gets what figure 2.1 gives it, and with the floor at least an
+    /// initial window: 1 Mbit/s times 30 ms are 3750 B. Without a round trip at all (0 s) nothing
+    /// conforms.
     #[test]
     fn only_the_floor_keeps_depths_up() {
         let depths = |floor, srtt| offer(&mut law(1_000_000, 2_000_000, floor), 0, 20, srtt);
@@ -302,12 +303,12 @@ mod tests {
         assert_eq!(depths(true, Some(0)), (0, [5000, 5000], [4980.0, 4980.0]));
     }
 
-    /// The buckets of an aggregate would be as deep as its nearest flow needs, whatever the others
-    /// need: of two flows that report 30 and 200 ms alternately, a weight of 1/4 makes of 30 ms
-    /// 30 + 170 / 4 = 72.5, 72.5 - 42.5 / 4 = 61.875 and 61.875 + 138.125 / 4 = 96.40625 ms; a
-    /// weight of 1 goes from one to the other. 8 Mbit/s are 1000 B a ms. In the long run the mean
-    /// goes to and fro between x and y with y = x + (200 - x) / 4 and x = y - (y - 30) / 4: x =
-    /// 102.857, y = 127.143.
+    /// The buckets of an aggregate are as deep as its mean round-trip time asks, not as its nearest
+    /// flow alone needs: of two flows that report 30 and 200 ms alternately, a weight of 1/4 makes
+    /// of 30 ms 30 + 170 / 4 = 72.5, 72.5 - 42.5 / 4 = 61.875 and 61.875 + 138.125 / 4 = 96.40625
+    /// ms; a weight of 1 goes from one to the other. 8 Mbit/s are 1000 B a ms. In the long run the
+    /// mean goes to and fro between x and y with y = x + (200 - x) / 4 and x = y - (y - 30) / 4: x
+    /// = 102.857, y = 127.143.
     #[test]
     fn an_aggregate_is_as_deep_as_its_mean_round_trip_time() {
         let depths = |weight: f64, packets: usize| -> Vec<u64> {
@@ -321,9 +322,9 @@ mod tests {
         assert_eq!(depths(0.25, 200)[198..], [102_857, 127_142]);
     }
 
-    /// Bursts would be marked by their shape instead of their size: a whole window of the baseline
-    /// sent at once is green, as much again up to the higher rate yellow, the rest red (45 segments
-    /// of 1000 B each at 3 Mbit/s, 6 Mbit/s and 120 ms).
+    /// Bursts are marked by their size, not by their shape: a whole window of the baseline sent at
+    /// once is green, as much again up to the higher rate yellow, the rest red (45 segments of 1000
+    /// B each at 3 Mbit/s, 6 Mbit/s and 120 ms).
     #[test]
     fn a_burst_of_a_round_trip_conforms() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -332,8 +333,8 @@ mod tests {
         assert_eq!(colours, expected);
     }
 
-    /// A flow that reports no round-trip time (UDP) would be marked as by something else than the
-    /// two rate three colour marker with the minimum depths.
+    /// A flow that reports no round-trip time (UDP) is marked as by the two rate three colour
+    /// marker with the minimum depths.
     #[test]
     fn without_a_round_trip_time_it_is_a_trtcm() {
         let mut adaptive = law(1_000_000, 2_000_000, false);
@@ -361,10 +362,10 @@ mod tests {
         assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
     }
 
-    /// A loss of a retransmission would cost a timeout, or slow start last until the gateway drops
-    /// many packets: 45 segments of 1000 B are green and 45 yellow at 3 and 6 Mbit/s and 120 ms.
-    /// A retransmission beyond them is green; of the red ones of slow start the first is dropped
-    /// and then one after 120 ms, none of them outside slow start.
+    /// Retransmissions are green and slow start ends at its first red packet, so that a loss costs
+    /// no timeout: 45 segments of 1000 B are green and 45 yellow at 3 and 6 Mbit/s and 120 ms. A
+    /// retransmission beyond them is green; of the red ones of slow start the first is dropped and
+    /// then one after 120 ms, none of them outside slow start.
     #[test]
     fn refinements_help_flows_out_of_slow_start() {
         let bucket = law(3_000_000, 6_000_000, false);
@@ -397,9 +398,9 @@ mod tests {
     }
 
     proptest! {
-        /// A flow could send more than its profile in some stretch of time. Tokens arrive at the
-        /// rate alone, a deeper bucket is not filled, and no bucket holds more than its depth; only
-        /// the first round-trip time fills it. So in every window tau, the first packet of which
+        /// A flow sends no more than its profile in any stretch of time. Tokens arrive at the rate
+        /// alone, a deeper bucket is not filled, and no bucket holds more than its depth; only the
+        /// first round-trip time fills it. So in every window tau, the first packet of which
         /// reports it, green is at most the depth then plus CIR tau, and with yellow the same of
         /// PIR. Counted in integers of 10^-12 bit, without tolerance.
         #[test]
@@ -438,8 +439,8 @@ mod tests {
         }
     }
 
-    /// A scenario could ask for rates in the wrong order or buckets without room, and the message
-    /// would not say where.
+    /// Rates in the wrong order, buckets without room and weights out of range are refused, and the
+    /// message names the key.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let path = |cir: u64, pir: u64, depth: &str, weight: f64| {

@@ -88,9 +88,10 @@ impl Conditioner for ArMeter {
 mod tests {
     use super::super::pcn::tests::{AS, ET, NM, check_steps};
 
-    /// Admission would stop for other packets than the draft says. 10 B arrive each ms: 800, 600,
-    /// and 400 B left are below the threshold of 500 B; at 1 ms 410 B, which the ET-marked packet
-    /// leaves alone, 210 B, 10 B; then 10 B and, at 11 ms, 110 B do not pay for 200 B and stay.
+    /// The packets that the draft names stop admission, and no others. 10 B arrive each ms: 800,
+    /// 600, and 400 B left are below the threshold of 500 B; at 1 ms 410 B, which the ET-marked
+    /// packet leaves alone, 210 B, 10 B; then 10 B and, at 11 ms, 110 B do not pay for 200 B and
+    /// stay.
     #[test]
     fn packets_below_the_threshold_stop_admission() {
         let parameters = [("rate", "80 kbit/s"), ("size", "1 kB"), ("threshold", "500 B")];
@@ -110,8 +111,8 @@ mod tests {
         );
     }
 
-    /// A packet that another node marked would lose the mark, or go unmetered: 1000 B pay for it,
-    /// and 800 B are above the threshold.
+    /// A packet that another node marked keeps the mark and is metered: 1000 B pay for it, and 800
+    /// B are above the threshold.
     #[test]
     fn a_marked_packet_is_metered_and_stays_marked() {
         let parameters = [("rate", "80 kbit/s"), ("size", "1 kB"), ("threshold", "500 B")];

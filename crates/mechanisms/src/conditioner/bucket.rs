@@ -11,21 +11,21 @@ use forebay_network::{BucketState, DropReason, Packet, Paid, Verdict};
 use forebay_parameters::{Probe, Problem, Section, choice};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
-/// What is in the bucket of a law that has one.
+/// Content of the bucket of a law that has one.
 pub(crate) const TOKENS: Probe =
     Probe { name: "tokens", unit: "bytes", meaning: "Tokens in the bucket, negative in debt." };
-/// What is in the bucket of the committed rate.
+/// Content of the bucket of the committed rate.
 pub(crate) const COMMITTED_TOKENS: Probe =
     Probe { name: "committed_tokens", unit: "bytes", meaning: "Tokens in the committed bucket." };
-/// What is in the bucket beyond the committed one.
+/// Content of the bucket beyond the committed one.
 pub(crate) const EXCESS_TOKENS: Probe =
     Probe { name: "excess_tokens", unit: "bytes", meaning: "Tokens in the excess bucket." };
-/// What is in the bucket of the peak rate.
+/// Content of the bucket of the peak rate.
 pub(crate) const PEAK_TOKENS: Probe =
     Probe { name: "peak_tokens", unit: "bytes", meaning: "Tokens in the peak bucket." };
 
 choice! {
-    /// Whether the colour that a packet arrives with counts.
+    /// Treatment of the colour that a packet arrives with.
     pub enum Mode {
         /// It does not: every packet is taken as uncoloured.
         Blind = "blind",
@@ -35,7 +35,7 @@ choice! {
 }
 
 choice! {
-    /// What becomes of packets out of profile.
+    /// Treatment of packets out of profile.
     pub enum Excess {
         /// They are marked.
         Mark = "mark",
@@ -132,7 +132,7 @@ impl Count for i64 {
     }
 }
 
-/// Whether the tokens of a full bucket that holds `depth` can be counted by an `i64`.
+/// Returns true if the tokens of a full bucket that holds `depth` can be counted by an `i64`.
 pub(crate) fn is_small(depth: Size) -> bool {
     i64::try_from(tokens(depth.bytes())).is_ok()
 }
@@ -159,7 +159,7 @@ impl<N: Count> Bucket<N> {
         self.level += N::earned(rate, span, self.depth - self.level);
     }
 
-    /// Whether there are tokens for `size` bytes.
+    /// Returns true if there are tokens for `size` bytes.
     #[inline]
     pub fn covers(&self, size: u16) -> bool {
         self.level >= N::tokens(u64::from(size))
@@ -201,7 +201,7 @@ impl<N: Count> Bucket<N> {
         now.max(last + Span::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
     }
 
-    /// What it holds when full, in bytes.
+    /// Content when full, in bytes.
     pub fn depth(&self) -> u64 {
         (self.depth.into() / PER_BYTE) as u64
     }
@@ -211,7 +211,7 @@ impl<N: Count> Bucket<N> {
         self.level.into() as f64 / PER_BYTE as f64
     }
 
-    /// What it states for checks: it is never in debt, and `pays` for packets at a rate.
+    /// State for checks: the bucket is never in debt, and `pays` for packets at a rate.
     pub fn state(&self, pays: Option<(Rate, Paid)>) -> BucketState {
         let depth = self.depth.into() as f64 / PER_BYTE as f64;
         BucketState { level: self.bytes(), least: 0.0, depth, pays }
@@ -254,13 +254,13 @@ impl Bucket {
         self.level += tokens(size.bytes());
     }
 
-    /// Whether there are fewer tokens than for `size`.
+    /// Returns true if there are fewer tokens than for `size`.
     #[inline]
     pub fn is_below(&self, size: Size) -> bool {
         self.level < tokens(size.bytes())
     }
 
-    /// Whether there are no tokens, or fewer.
+    /// Returns true if there are no tokens, or fewer.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.level <= 0
@@ -274,7 +274,7 @@ impl Bucket {
 }
 
 /// The smallest burst that lets any IP packet conform: an IPv4 header (RFC 791, section 3.1).
-const SMALLEST_BURST: u64 = 20;
+const MIN_BURST: u64 = 20;
 
 /// Refuse a bucket that no packet fits into; `zero` allows a bucket that is left out by depth 0.
 pub(crate) fn check_depth(
@@ -284,13 +284,13 @@ pub(crate) fn check_depth(
     zero: bool,
 ) -> Result<(), Problem> {
     let bytes = depth.bytes();
-    if bytes >= SMALLEST_BURST || (zero && bytes == 0) {
+    if bytes >= MIN_BURST || (zero && bytes == 0) {
         return Ok(());
     }
     let or_zero = if zero { "0 B or " } else { "" };
     let message = format!(
         "\"{bytes} B\" is smaller than a packet; allowed are {or_zero}sizes from \
-         {SMALLEST_BURST} B, at best the largest packet or more"
+         {MIN_BURST} B, at best the largest packet or more"
     );
     Err(section.fail(key, message))
 }

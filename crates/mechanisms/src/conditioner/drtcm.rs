@@ -41,9 +41,10 @@ parameters! {
         eir: Rate, "RFC 4115";
         /// Excess burst size, for yellow: like `cbs`. The bucket is full at the start.
         ebs: Size, "RFC 4115";
-        /// Whether the colour that a packet arrives with counts: blind or aware.
+        /// Treatment of the colour that a packet arrives with: blind (it is ignored) or aware (it
+        /// counts).
         mode: Mode = "blind", "RFC 4115";
-        /// What becomes of red packets: mark (precedence 2) or drop.
+        /// Treatment of red packets: mark (precedence 2) or drop.
         excess: Excess = "mark", "RFC 2475, section 2.3.3.4";
     }
 }
@@ -71,7 +72,7 @@ struct DrTcm {
     excess: Excess,
 }
 
-/// What a bucket must hold for a packet of `size` bytes: one token of a byte more than it takes
+/// Content that a bucket needs for a packet of `size` bytes: one token of a byte more than it takes
 /// out. The RFC asks for Tc(t) - B > 0, where RFC 2697 and RFC 2698 ask for Tc(t) - B >= 0.
 #[inline]
 fn needed(size: u64) -> Size {
@@ -161,9 +162,9 @@ mod tests {
         }
     }
 
-    /// Packets would get another colour than RFC 4115 gives them: 125 B and 250 B arrive each ms;
-    /// green takes from the committed bucket alone and yellow from the excess bucket alone, red
-    /// from none. 1500 B left are not enough for 1500 B: 1500 - 1500 is not above 0.
+    /// Packets get the colours of RFC 4115: 125 B and 250 B arrive each ms; green takes from the
+    /// committed bucket alone and yellow from the excess bucket alone, red from none. 1500 B left
+    /// are not enough for 1500 B: 1500 - 1500 is not above 0.
     #[test]
     fn colours_follow_the_standard() {
         check(
@@ -192,9 +193,9 @@ mod tests {
         );
     }
 
-    /// Yellow traffic could cost green packets their colour, as it does under RFC 2698, where both
-    /// draw on the peak bucket: 4 Mbit/s of yellow packets, twice the EIR, and between them green
-    /// ones at 0.8 Mbit/s, below the CIR of 1 Mbit/s, all of which stay green.
+    /// Yellow traffic costs green packets no colour, unlike under RFC 2698, where both draw on the
+    /// peak bucket: 4 Mbit/s of yellow packets, twice the EIR, and between them green ones at 0.8
+    /// Mbit/s, below the CIR of 1 Mbit/s, all of which stay green.
     #[test]
     fn traffic_in_profile_stays_green() {
         let mut law = meter(Mode::Aware);
@@ -221,8 +222,8 @@ mod tests {
         assert_eq!(yellow + red, 10_000);
     }
 
-    /// A green shaper in front would wait wrongly: from 0 B, 1501 B take 12.008 ms at 125000 B/s;
-    /// with as much as the burst size a packet is never green.
+    /// The time at which a packet is green is foreseen, for a green shaper in front: from 0 B, 1501
+    /// B take 12.008 ms at 125000 B/s; with as much as the burst size a packet is never green.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter(Mode::Blind);

@@ -69,10 +69,10 @@ mod tests {
     use forebay_parameters::Echo;
     use forebay_units::{Rate, Span};
 
-    /// Cells would be marked at another load than their port's, or of classes that are to be left
-    /// alone: at 6 Mbit/s an interval of 50 ms holds 750 packets of 50 B. After one of 750 packets
-    /// of class 2 the filtered rate is .8, after two .96, which is above .9: the third interval is
-    /// marked, but for class 1, as class 2 has 20 % of the link, and for what bears no mark.
+    /// Cells are marked by the load of their port, and only those of the lowest classes: at 6
+    /// Mbit/s an interval of 50 ms holds 750 packets of 50 B. After one of 750 packets of class 2
+    /// the filtered rate is .8, after two .96, which is above .9: the third interval is marked, but
+    /// for class 1, as class 2 has 20 % of the link, and for what bears no mark.
     #[test]
     fn cells_of_the_lowest_classes_are_marked_while_the_input_rate_is_high() {
         let echo = Echo::default();

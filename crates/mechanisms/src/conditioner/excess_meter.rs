@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
 };
 
 choice! {
-    /// How packets in excess are recognised.
+    /// Rule by which packets in excess are recognised.
     pub enum Form {
         /// A packet is marked, and takes nothing, if the bucket is in debt; otherwise it takes its
         /// tokens, if need be as a debt. Large and small packets are marked alike, and the rate of
@@ -45,7 +45,7 @@ parameters! {
         rate: Rate, "RFC 5670, section 2.4";
         /// Depth of the token bucket, which is full at the start. At least 20 B.
         size: Size, "RFC 5670, section 2.4";
-        /// How packets in excess are recognised: size_independent or classic.
+        /// Rule by which packets in excess are recognised: size_independent or classic.
         form: Form = "size_independent", "RFC 5670, section 2.4 (SHOULD) and appendix A.2";
     }
 }
@@ -115,9 +115,10 @@ mod tests {
         check_steps("excess_meter", &parameters, &[&first[..], &last].concat());
     }
 
-    /// Large packets would be marked more often than small ones: 100 B let one more packet pass,
-    /// for a debt of 100 B; while it lasts all are marked and nothing is taken; at 10 ms it is paid
-    /// back to exactly 0, which is no debt: one passes, the next is marked.
+    /// Packets are marked while there is a debt, large ones no more often than small ones: 100 B
+    /// let one more packet pass, for a debt of 100 B; while it lasts all are marked and nothing is
+    /// taken; at 10 ms it is paid back to exactly 0, which is no debt: one passes, the next is
+    /// marked.
     #[test]
     fn packets_are_marked_while_there_is_a_debt() {
         check(
@@ -133,8 +134,8 @@ mod tests {
         );
     }
 
-    /// The fallback of the standard would differ from its text: 100 B are all taken, so the packet
-    /// is marked, and so are the others, also by the 100 B of 10 ms.
+    /// The fallback follows the text of the standard: 100 B are all taken, so the packet is marked,
+    /// and so are the others, also by the 100 B of 10 ms.
     #[test]
     fn classic_packets_are_marked_when_nothing_is_left() {
         check(
@@ -150,9 +151,9 @@ mod tests {
         );
     }
 
-    /// Packets marked elsewhere would push others into excess: at 300 B left they take nothing. Or
-    /// "admission-stop" would shield packets: of 200 B against 100 B left, the first is marked in
-    /// the classic form, and the one after it in the other.
+    /// Packets marked elsewhere do not push others into excess: at 300 B left they take nothing.
+    /// "admission-stop" shields no packet: of 200 B against 100 B left, the first is marked in the
+    /// classic form, and the one after it in the other.
     #[test]
     fn only_excess_marks_exempt_from_metering() {
         for (form, last) in [
@@ -165,8 +166,8 @@ mod tests {
         }
     }
 
-    /// The two forms would not part where RFC 5670 parts them: a bucket emptied exactly marks in
-    /// the classic form, and lets one more packet pass in the other.
+    /// The two forms part where RFC 5670 parts them: a bucket emptied exactly marks in the classic
+    /// form, and lets one more packet pass in the other.
     #[test]
     fn an_exactly_empty_bucket_is_no_debt() {
         for (form, last) in [

@@ -49,7 +49,7 @@ mod tests {
     use forebay_kernel::Streams;
     use forebay_network::{FlowId, RouteId};
 
-    /// A class of traffic would not get the precedence that it was given.
+    /// Every packet gets the precedence of the conditioner, whatever it had before.
     #[test]
     fn every_packet_gets_the_precedence() {
         for before in 0..4 {

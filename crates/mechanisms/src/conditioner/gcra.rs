@@ -35,7 +35,7 @@ parameters! {
         token: Size = "53 B", "ITU-T I.361, section 2 (cell)";
         /// Tolerance (tau): by how much a packet may come early.
         tolerance: Span = "0 s", "ITU-T I.371, annex A";
-        /// What becomes of packets that do not conform: mark (CLP=1) or drop.
+        /// Treatment of packets that do not conform: mark (CLP=1) or drop.
         excess: Excess = "mark", "ITU-T I.371, section 6.2.3.4 (tagging)";
     }
 }
@@ -74,8 +74,9 @@ mod tests {
     use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table};
 
-    /// A policer on a link would mark other cells than the law finds out of profile, or change the
-    /// priority of a cell: T = 10 ms (424 bit at 42.4 kbit/s), tau = 16 ms, the vector of the law.
+    /// A policer on a link marks the cells that the law finds out of profile, and leaves the
+    /// priority of a cell alone: T = 10 ms (424 bit at 42.4 kbit/s), tau = 16 ms, the vector of the
+    /// law.
     #[test]
     fn nonconforming_cells_get_the_loss_priority_bit() {
         let entry = |key: &str, text: &str| (key.to_owned(), Node::new(text.into()));

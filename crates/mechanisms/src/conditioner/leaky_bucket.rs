@@ -35,7 +35,7 @@ parameters! {
         depth: u32, "COMSAT thesis, section 3.1";
         /// Size of the packets, each of which takes one token.
         token: Size = "53 B", "ITU-T I.361, section 2 (cell)";
-        /// What becomes of packets without token: mark (CLP=1) or drop.
+        /// Treatment of packets without token: mark (CLP=1) or drop.
         excess: Excess = "mark", "COMSAT thesis, section 3.1";
     }
 }
@@ -104,8 +104,8 @@ mod tests {
         })
     }
 
-    /// Cells without token would pass unmarked, or marked ones be dropped: the vector of the law, a
-    /// token each 10 ms into a pool of 3.
+    /// Cells without token are marked and pass, or are dropped if so configured: the vector of the
+    /// law, a token each 10 ms into a pool of 3.
     #[test]
     fn cells_without_token_are_marked_or_dropped() {
         let without = [0, 0, 0, 1, 0, 1, 0, 0, 0, 1].map(|clp| clp == 1);

@@ -57,9 +57,9 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner
 }
 
 struct Only {
-    /// By codepoint: whether the conditioner sees such packets.
+    /// True if the conditioner sees packets of a codepoint, by codepoint.
     seen: [bool; Dscp::COUNT],
-    /// Whether it sees packets between their hosts.
+    /// Hosts between which it sees packets.
     hosts: HostMatch,
     law: Box<dyn Conditioner>,
 }
@@ -129,8 +129,8 @@ mod tests {
         build(&Section::root(&node, &echo)?.with_registry(&registry), &facts)
     }
 
-    /// Traffic of another class would be policed, or use up the bucket: 1000 B are for EF and AF2x
-    /// alone, of which the second packet finds none.
+    /// Traffic of another class is not policed and does not use up the bucket: 1000 B are for EF
+    /// and AF2x alone, of which the second packet finds none.
     #[test]
     fn other_classes_pass_untouched() {
         let mut law = make(&["EF", "AF2x"]).unwrap();
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(offer(0), (Verdict::Accept, 1));
     }
 
-    /// A subscriber would pay for another: 1000 B are for what the home sends, uploads of flow 0
+    /// A subscriber does not pay for another: 1000 B are for what the home sends, uploads of flow 0
     /// and acknowledgements of flow 2; the office, and what goes to the home, pass.
     #[test]
     fn other_hosts_pass_untouched() {
@@ -174,7 +174,8 @@ mod tests {
         assert_eq!(both.map(|(verdict, _)| verdict == policed), [false, false, true, false, false]);
     }
 
-    /// A conditioner that sees nothing would be taken for one that polices.
+    /// A conditioner that sees nothing is refused, as are unknown classes and hosts: it is not
+    /// taken for one that polices.
     #[test]
     fn no_class_is_refused() {
         assert_eq!(make(&[]).err().map(|problem| problem.path), Some("dscp".to_owned()));

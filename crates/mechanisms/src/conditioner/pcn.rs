@@ -1,5 +1,5 @@
-//! What the meters of pre-congestion notification (PCN) have in common: a bucket filled at a
-//! configured rate, and marks that are never taken back.
+//! Common parts of the meters of pre-congestion notification (PCN): a bucket filled at a configured
+//! rate, and marks that are never taken back.
 
 use forebay_network::{BucketState, Packet, Paid, PcnMark};
 use forebay_parameters::{Problem, Section};

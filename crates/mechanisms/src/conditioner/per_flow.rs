@@ -26,8 +26,9 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
 parameters! {
     /// Parameters of conditioners for each flow, or each host.
     pub struct PerFlowParameters {
-        /// What has a conditioner of its own: each flow, if left out, with its acknowledgements;
-        /// by `"src"` or `"dst"` each source or destination host, such as a subscriber.
+        /// Unit that has a conditioner of its own: each flow, if left out, with its
+        /// acknowledgements; by `"src"` or `"dst"` each source or destination host, such as a
+        /// subscriber.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys); RFC 2475, section 2.3.1";
         /// The conditioner that each gets, new when its first packet arrives. The calls of a class
         /// are one flow. Series show the means of its probes over those seen.
@@ -46,15 +47,15 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner
 
 /// A flow stands here for a host as well, where those are told apart.
 struct PerFlow {
-    /// What each flow's conditioner is built from: one that has seen packets cannot be the pattern
-    /// of a new one.
+    /// Configuration that each flow's conditioner is built from: one that has seen packets cannot
+    /// be the pattern of a new one.
     of: Inner<Conditioners>,
     registry: Registry,
     facts: LinkFacts,
     /// One that nothing ever passes, to ask what is true of all.
     pattern: Box<dyn Conditioner>,
     keys: FlowKeys,
-    /// By number of the flow: its place among `flows`.
+    /// Place of each flow among `flows`, by its number.
     places: Vec<u32>,
     /// In the order of their first packets: conditioner, and the stream that it draws from.
     flows: Vec<(Box<dyn Conditioner>, Stream)>,
@@ -171,8 +172,8 @@ mod tests {
         table(&[("token_bucket", table(&[("cir", "8 Mbit/s".into()), ("cbs", "3 kB".into())]))])
     }
 
-    /// One flow would use up the profile of another: each of three flows, numbered with gaps and in
-    /// no order, has 3000 B at once and 1000 B more each ms.
+    /// No flow uses up the profile of another: each of three flows, numbered with gaps and in no
+    /// order, has 3000 B at once and 1000 B more each ms.
     #[test]
     fn every_flow_has_its_own_profile() {
         let mut law = make(bucket()).unwrap();
@@ -196,9 +197,9 @@ mod tests {
         assert_eq!(law.smallest_burst(), Some(3000));
     }
 
-    /// A subscriber would buy more by more flows: with 3000 B for each source host, the two flows
-    /// of the home and what it acknowledges share one bucket; by destination all uploads share one;
-    /// by pairs what goes from the home to the ISP does, be it data or an acknowledgement.
+    /// A subscriber buys no more by more flows: with 3000 B for each source host, the two flows of
+    /// the home and what it acknowledges share one bucket; by destination all uploads share one; by
+    /// pairs what goes from the home to the ISP does, be it data or an acknowledgement.
     #[test]
     fn hosts_have_one_profile_for_all_their_flows() {
         // Flows with whether an acknowledgement passes; 1000 B each.
@@ -220,8 +221,8 @@ mod tests {
         assert_eq!(colours("src,dst"), [0, 0, 0, 0, 1, 0]);
     }
 
-    /// What is drawn for one flow would depend on the packets of another: the colours of a flow are
-    /// those that it gets alone.
+    /// Draws for one flow do not depend on the packets of another: the colours of a flow are those
+    /// that it gets alone.
     #[test]
     fn flows_draw_from_streams_of_their_own() {
         let colours = |flows: &[usize]| -> Vec<u8> {
@@ -251,7 +252,7 @@ mod tests {
         assert!((0..3).all(|colour| alone.contains(&colour)), "the law draws: {alone:?}");
     }
 
-    /// A wrong profile would be found when its first flow arrives, or its error point elsewhere.
+    /// A wrong profile is refused before its first flow arrives, and its error points to its place.
     #[test]
     fn wrong_profiles_are_refused_where_they_stand() {
         let path = |of| make(of).err().map_or(String::new(), |problem| problem.path);

@@ -80,9 +80,8 @@ impl Conditioner for PxMeter {
 mod tests {
     use super::super::pcn::tests::{AS, ET, NM, check_steps};
 
-    /// Other packets would be marked than by the pseudo code of Figure 14. 300, 100, -100 and
-    /// marked: 364; 164 (it came marked); -36 and marked: 428; 228; with the 100 B of 10 ms 128;
-    /// -72 and marked: 392.
+    /// Packets are marked by the pseudo code of Figure 14. 300, 100, -100 and marked: 364; 164 (it
+    /// came marked); -36 and marked: 428; 228; with the 100 B of 10 ms 128; -72 and marked: 392.
     #[test]
     fn the_pseudo_code_is_followed() {
         let parameters = [("rate", "80 kbit/s"), ("size", "500 B"), ("px", "464 B")];
@@ -102,8 +101,8 @@ mod tests {
         );
     }
 
-    /// The bucket would have to be overdrawn before anything is marked: Figure 14 marks at 0 as
-    /// well. And px above the depth is cut at the next packet: 400 - 400 + 500, cut to 400.
+    /// An exactly empty bucket marks, as in Figure 14, and need not be overdrawn. And px above the
+    /// depth is cut at the next packet: 400 - 400 + 500, cut to 400.
     #[test]
     fn an_exactly_empty_bucket_marks() {
         let parameters = [("rate", "80 kbit/s"), ("size", "400 B"), ("px", "500 B")];
@@ -111,8 +110,8 @@ mod tests {
         check_steps("px_meter", &parameters, &steps);
     }
 
-    /// A debt would be forgiven: with px below the packet, each packet adds 200 - 50 B to it (200,
-    /// 0 + 50, -150 + 50, -300 + 50); 50 ms bring 500 B: 250, 50 left.
+    /// A debt is not forgiven but paid back: with px below the packet, each packet adds 200 - 50 B
+    /// to it (200, 0 + 50, -150 + 50, -300 + 50); 50 ms bring 500 B: 250, 50 left.
     #[test]
     fn a_debt_is_paid_back() {
         let parameters = [("rate", "80 kbit/s"), ("size", "400 B"), ("px", "50 B")];

@@ -114,8 +114,8 @@ mod tests {
         (packet.precedence, packet.dscp())
     }
 
-    /// Green, yellow and red would leave the domain as another drop precedence: AF11, AF12 and AF13
-    /// are 10, 12 and 14 (RFC 2597, section 6), and no colour changes.
+    /// Green, yellow and red leave the domain as their drop precedences: AF11, AF12 and AF13 are
+    /// 10, 12 and 14 (RFC 2597, section 6), and no colour changes.
     #[test]
     fn colours_become_codepoints() {
         let mut law = make(&[("to", list(&["AF11", "AF12", "AF13"]))]).unwrap();
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// A codepoint that the table does not name would be lost.
+    /// Codepoints become those of the table; those that it does not name stay.
     #[test]
     fn codepoints_become_others() {
         let from = Value::List(vec![Node::new("EF".into()), Node::new(list(&["AF1x", "CS6"]))]);
@@ -134,7 +134,8 @@ mod tests {
         }
     }
 
-    /// A table with a hole would be guessed at.
+    /// A wrong table is refused at its place: holes, unknown codepoints and double entries are not
+    /// guessed at.
     #[test]
     fn wrong_tables_are_refused_where_they_stand() {
         let path = |entries: &[(&str, Value)]| make(entries).err().map(|problem| problem.path);

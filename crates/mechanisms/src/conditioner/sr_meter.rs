@@ -39,7 +39,7 @@ parameters! {
         /// bytes are marked e / (s + n) times a second. The rule is s = 2 average rate of a flow
         /// times RTT.
         slow_down: Size, "draft-babiarz-pcn-explicit-marking-02, sections 1.2 and 3.1.3";
-        /// Whether packets that arrive ET-marked count as marked here: they take no tokens, and the
+        /// True if packets that arrive ET-marked count as marked here: they take no tokens, and the
         /// slow-down is added.
         preferential: bool = false, "draft-babiarz-pcn-explicit-marking-02, section 1.2";
     }
@@ -88,9 +88,9 @@ mod tests {
     const PARAMETERS: [(&str, &str); 3] =
         [("rate", "80 kbit/s"), ("size", "500 B"), ("slow_down", "464 B")];
 
-    /// Other flows would be terminated than the draft says. 300, 100; not enough, so marked and
-    /// 100 + 464; 564 are cut to 500, 300 left, and the packet stays marked; 100; marked and 564;
-    /// with the 100 B of 10 ms cut to 500, 300 left; 100.
+    /// Flows are terminated as the draft says. 300, 100; not enough, so marked and 100 + 464; 564
+    /// are cut to 500, 300 left, and the packet stays marked; 100; marked and 564; with the 100 B
+    /// of 10 ms cut to 500, 300 left; 100.
     #[test]
     fn unpaid_packets_are_marked_and_slow_the_marking_down() {
         check_steps(
@@ -109,9 +109,9 @@ mod tests {
         );
     }
 
-    /// Flows marked at an earlier node would crowd out others here. As before, but the packet that
-    /// arrives marked adds 464 to the 500 of a full bucket; then 300, 100; at 10 ms 200 pay for one
-    /// packet, and the next is marked: 0 + 464.
+    /// Flows marked at an earlier node do not crowd out others here. As without preference, but the
+    /// packet that arrives marked adds 464 to the 500 of a full bucket; then 300, 100; at 10 ms 200
+    /// pay for one packet, and the next is marked: 0 + 464.
     #[test]
     fn with_preference_marked_packets_take_no_tokens() {
         let parameters = [&PARAMETERS[..], &[("preferential", "true")]].concat();
@@ -131,8 +131,8 @@ mod tests {
         );
     }
 
-    /// "admission-stop" would shield packets from termination, or be lost without need: 300, 100,
-    /// marked and 564.
+    /// Packets marked "admission-stop" keep that mark while tokens last, and are not shielded from
+    /// termination: 300, 100, marked and 564.
     #[test]
     fn excess_traffic_overrides_admission_stop() {
         check_steps(

@@ -36,9 +36,10 @@ parameters! {
         /// Excess burst size, for yellow: 0 B or at least 20 B. Filled by tokens that the committed
         /// bucket has no room for; full at the start.
         ebs: Size, "RFC 2697, section 2";
-        /// Whether the colour that a packet arrives with counts: blind or aware.
+        /// Treatment of the colour that a packet arrives with: blind (it is ignored) or aware (it
+        /// counts).
         mode: Mode = "blind", "RFC 2697, section 3";
-        /// What becomes of red packets: mark (precedence 2) or drop.
+        /// Treatment of red packets: mark (precedence 2) or drop.
         excess: Excess = "mark", "RFC 2697, section 4";
     }
 }
@@ -138,8 +139,8 @@ mod tests {
         }
     }
 
-    /// Packets would get another colour than RFC 2697, section 3, gives them: 125 B arrive each ms,
-    /// into the committed bucket first, what it has no room for into the other.
+    /// Packets get the colours of RFC 2697, section 3: 125 B arrive each ms, into the committed
+    /// bucket first, what it has no room for into the other.
     #[test]
     fn colours_follow_the_standard() {
         check(
@@ -168,7 +169,8 @@ mod tests {
         );
     }
 
-    /// A green shaper in front would wait wrongly: from 0 B, 1500 B need 12 ms at 125000 B/s.
+    /// The time at which a packet is green is foreseen, for a green shaper in front: from 0 B, 1500
+    /// B need 12 ms at 125000 B/s.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter(Mode::Blind);

@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
 };
 
 choice! {
-    /// What packets that arrive excess-traffic-marked are to a meter.
+    /// Treatment of packets that arrive excess-traffic-marked.
     pub enum ExcessMarked {
         /// They take tokens like any others; only their mark stays.
         Meter = "meter",
@@ -45,8 +45,8 @@ parameters! {
         size: Size, "RFC 5670, section 2.3";
         /// With fewer tokens left, packets are marked. Above 0, at most `size`.
         threshold: Size, "RFC 5670, section 2.3";
-        /// Whether packets that arrive excess-traffic-marked take tokens: meter or skip. Their mark
-        /// stays either way.
+        /// Treatment of packets that arrive excess-traffic-marked: meter (they take tokens) or
+        /// skip. Their mark stays either way.
         excess_marked: ExcessMarked = "meter", "RFC 5670, appendix A.1";
     }
 }
@@ -113,9 +113,9 @@ mod tests {
         check_steps("threshold_meter", &parameters, &[&first[..], &last].concat());
     }
 
-    /// Packets would be marked against appendix A.1 of RFC 5670: 410 B at 1 ms pay for the packet
-    /// that came excess-traffic-marked, 210; 10; of 10 B nothing is left, twice; nor of the 100 B
-    /// of 11 ms.
+    /// Packets that arrive excess-traffic-marked take tokens, by appendix A.1 of RFC 5670: 410 B at
+    /// 1 ms pay for the packet that came excess-traffic-marked, 210; 10; of 10 B nothing is left,
+    /// twice; nor of the 100 B of 11 ms.
     #[test]
     fn excess_marked_packets_take_tokens() {
         check(
@@ -124,8 +124,8 @@ mod tests {
         );
     }
 
-    /// Traffic that is terminated anyway would stop admission: 410 B at 1 ms are left alone; then
-    /// 210, 10, 0, and 0 of the 100 B of 11 ms.
+    /// Traffic that is terminated anyway need not stop admission: 410 B at 1 ms are left alone;
+    /// then 210, 10, 0, and 0 of the 100 B of 11 ms.
     #[test]
     fn excess_marked_packets_may_pass_unmetered() {
         check(

@@ -34,7 +34,7 @@ parameters! {
         conforming: u32 = 0, "RFC 2597, section 2: lower precedences are dropped last";
         /// Precedence of the others, 0 to 63.
         exceeding: u32 = 1, "RFC 2597, section 2: lower precedences are dropped last";
-        /// What becomes of packets out of profile: mark (with the precedence `exceeding`) or drop.
+        /// Treatment of packets out of profile: mark (with the precedence `exceeding`) or drop.
         excess: Excess = "mark", "RFC 2475, section 2.3.3";
     }
 }
@@ -123,9 +123,9 @@ mod tests {
         (verdict, packet.precedence)
     }
 
-    /// Customers would get more or less than their profile. 250 B arrive each ms: 500 B left after
-    /// three packets of 1500 B from 5000 B, 1000 B at 2 ms (not enough), 424 B after 576 B, 1424 B
-    /// at 6 ms, and a full bucket at 100 ms.
+    /// Customers get exactly their profile. 250 B arrive each ms: 500 B left after three packets of
+    /// 1500 B from 5000 B, 1000 B at 2 ms (not enough), 424 B after 576 B, 1424 B at 6 ms, and a
+    /// full bucket at 100 ms.
     #[test]
     fn tokens_are_counted_as_they_come_and_go() {
         let mut law = meter(Excess::Mark);
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// A policer would let pass what it must drop, or take tokens for it.
+    /// A policer drops what exceeds and takes no tokens for it.
     #[test]
     fn a_policer_drops_what_exceeds() {
         let mut law = meter(Excess::Drop);
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(law.bucket.bytes(), 500.0);
     }
 
-    /// A clock that stands still, or an older time, would fill the bucket again.
+    /// A clock that stands still, or an older time, does not fill the bucket again.
     #[test]
     fn time_never_refills_backwards() {
         let mut law = meter(Excess::Mark);
@@ -165,8 +165,9 @@ mod tests {
         assert_eq!(law.bucket.bytes(), 0.0);
     }
 
-    /// A green shaper would release too early or too late: 500 B left, 1500 B wanted, 1000 B at
-    /// 250000 B/s take 4 ms; 5001 B never fit. At 3 ms 1 ms is left, and nothing was charged.
+    /// The time at which a packet is green is foreseen, so that a green shaper releases neither too
+    /// early nor too late: 500 B left, 1500 B wanted, 1000 B at 250000 B/s take 4 ms; 5001 B never
+    /// fit. At 3 ms 1 ms is left, and nothing was charged.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter(Excess::Mark);

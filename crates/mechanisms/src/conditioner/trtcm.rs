@@ -39,9 +39,10 @@ parameters! {
         pir: Rate, "RFC 2698, section 2";
         /// Peak burst size, at least 20 B. The bucket is full at the start.
         pbs: Size, "RFC 2698, section 2";
-        /// Whether the colour that a packet arrives with counts: blind or aware.
+        /// Treatment of the colour that a packet arrives with: blind (it is ignored) or aware (it
+        /// counts).
         mode: Mode = "blind", "RFC 2698, section 3";
-        /// What becomes of red packets: mark (precedence 2) or drop.
+        /// Treatment of red packets: mark (precedence 2) or drop.
         excess: Excess = "mark", "RFC 2698, section 4";
     }
 }
@@ -184,8 +185,8 @@ mod tests {
         }
     }
 
-    /// Packets would get another colour than RFC 2698, section 3, gives them: 125 B and 250 B
-    /// arrive each ms; red takes nothing, yellow from the peak bucket, green from both.
+    /// Packets get the colours of RFC 2698, section 3: 125 B and 250 B arrive each ms; red takes
+    /// nothing, yellow from the peak bucket, green from both.
     #[test]
     fn colours_follow_the_standard() {
         let start = [
@@ -204,8 +205,9 @@ mod tests {
         check::<i128>(Mode::Aware, &with(aware));
     }
 
-    /// A green shaper would release yellow or red packets. With 900 B and 400 B left, CIR 250000
-    /// B/s and PIR 500000 B/s, 1500 B are green after max(600/250000, 1100/500000) s = 2.4 ms.
+    /// The time at which a packet is green is foreseen, so that a green shaper releases no yellow
+    /// or red packets. With 900 B and 400 B left, CIR 250000 B/s and PIR 500000 B/s, 1500 B are
+    /// green after max(600/250000, 1100/500000) s = 2.4 ms.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter::<i128>((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(law.green_at(Size::from_bytes(1500), now), Some(now + Span::from_ms(3)));
     }
 
-    /// Buckets would lose tokens where numbers grow large: the deepest ones that are counted in 64
+    /// Buckets lose no tokens where numbers grow large: the deepest ones that are counted in 64
     /// bits, 2^63 / (8 10^12) B = 1152921 B, are full again after 10^4 s at 10^11 bit/s, whose
     /// product is more than 2^64.
     #[test]

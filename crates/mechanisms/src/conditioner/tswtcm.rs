@@ -35,7 +35,7 @@ parameters! {
         /// Window over which the rate is estimated, above 0. About a round-trip time suits one TCP
         /// connection, 1 s an aggregate.
         window: Span = "1 s", "RFC 2859, section 2 (AVG_INTERVAL); ns-2 diffserv, TSW2CMPolicer";
-        /// What becomes of red packets: mark (precedence 2) or drop.
+        /// Treatment of red packets: mark (precedence 2) or drop.
         excess: Excess = "mark", "RFC 2859, section 4";
     }
 }
@@ -125,8 +125,8 @@ mod tests {
         TswTcm::new(Rate::from_bps(1_000_000), ptr.map(Rate::from_bps), window, Excess::Mark)
     }
 
-    /// The rate would be estimated with another memory. From 125000 B/s with W = 0.1 s and 1000 B
-    /// each: (12500 + 1000) / 0.104 = 129807.69, and so on (RFC 2859, section 2).
+    /// The rate is estimated with the memory of RFC 2859, section 2. From 125000 B/s with W = 0.1 s
+    /// and 1000 B each: (12500 + 1000) / 0.104 = 129807.69, and so on.
     #[test]
     fn the_estimate_follows_its_formula() {
         let mut law = marker(None);
@@ -138,9 +138,9 @@ mod tests {
         }
     }
 
-    /// Colours would not have the probabilities of RFC 2859, section 3: at 300000 B/s over CTR
-    /// 125000 and PTR 250000, red 50/300 = 1/6, yellow 125/300 = 5/12, green 5/12. The draws 0,
-    /// 1/n, ... fall into the three parts exactly; ends of intervals allow one draw.
+    /// Colours have the probabilities of RFC 2859, section 3: at 300000 B/s over CTR 125000 and PTR
+    /// 250000, red 50/300 = 1/6, yellow 125/300 = 5/12, green 5/12. The draws 0, 1/n, ... fall into
+    /// the three parts exactly; ends of intervals allow one draw.
     #[test]
     fn colours_have_their_probabilities() {
         let shares = |law: &TswTcm| {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(shares(&two), [12_000, 0, 0], "all green at the committed rate");
     }
 
-    /// Packets at the same instant would stop time or divide by zero: W > 0 keeps the estimate
+    /// Packets at the same instant add up, and nothing is divided by zero: W > 0 keeps the estimate
     /// finite, and each adds 1000 B / 0.1 s = 10000 B/s.
     #[test]
     fn simultaneous_packets_add_up() {

@@ -1,9 +1,10 @@
-//! What the congestion detection of a port decides, and what it tells sources.
+//! Contract of a port's congestion detection: the decisions on congestion and the notifications to
+//! sources.
 
 use forebay_network::{Packet, PacketKind, QueueDisc};
 use forebay_units::Time;
 
-/// What a port signals to a source: the type of a notification.
+/// Type of a notification that a port signals to a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum CongestionNotification {
@@ -63,7 +64,8 @@ pub trait CongestionDetector: Send {
         self.judge(packet, false, now)
     }
 
-    /// Whether it looks at how full the queue is, which must tell then ([`QueueDisc::fullness`]).
+    /// Returns true if it looks at how full the queue is, which must tell then
+    /// ([`QueueDisc::fullness`]).
     fn watches_queue(&self) -> bool {
         false
     }
@@ -83,7 +85,8 @@ mod tests {
     use super::*;
     use forebay_network::{FlowId, RouteId};
 
-    /// A source would slow down for another kind of congestion than there was.
+    /// A notification tells its type: a source slows down for the kind of congestion that there
+    /// was.
     #[test]
     fn a_notification_tells_its_type() {
         let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 53, RouteId::new(3));

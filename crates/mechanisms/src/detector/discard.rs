@@ -56,9 +56,8 @@ mod tests {
     use super::*;
     use forebay_network::{FlowId, RouteId};
 
-    /// A source would be notified of every cell of a burst that is lost, of cells that are not
-    /// lost, or of another source's cells: 50 ms after a notification the next is too early, 1 ps
-    /// later not.
+    /// Each source is notified of its own discards, not of every cell of a burst that is lost and
+    /// not of cells that pass: 50 ms after a notification the next is too early, 1 ps later not.
     #[test]
     fn each_source_hears_of_its_own_discards_after_a_hold_off() {
         let mut law = Discard { spacing: Spacing::new(Span::from_ms(50)) };

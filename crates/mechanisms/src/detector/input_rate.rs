@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry<BuildDetector> = Entry {
 };
 
 choice! {
-    /// Which test comes first, as a source hears of one at a time.
+    /// Test that comes first, as a source hears of one at a time.
     pub enum Order {
         /// A discard is signalled even where the rate is high.
         DiscardFirst = "discard_first",
@@ -49,9 +49,9 @@ parameters! {
         ..rate: RateMeterParameters;
         /// A source is notified again, of whatever, only after more than this time.
         hold_off: Span = "50 ms", "COMSAT thesis, section 5.1";
-        /// Whether sources of dropped packets are notified (type 2).
+        /// True if sources of dropped packets are notified (type 2).
         discards: bool = true, "COMSAT thesis, section 5.1";
-        /// Which of the two is signalled where both hold.
+        /// Type that is signalled where both hold.
         order: Order = "discard_first", "assumed: the thesis names discards first, section 5.1";
     }
 }
@@ -148,8 +148,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Sources would be notified of a rate that is not high, of a lost cell as if it had passed, or
-    /// more often than every 50 ms.
+    /// Eligible sources are notified of a high rate or of a lost cell, by the order, and no more
+    /// often than every 50 ms.
     #[test]
     fn eligible_sources_are_told_once_in_a_hold_off() {
         let congested = |order: &str| {
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(law.judge(&packet(7, 1), true, ms(100)), Some(CongestionNotification::Rate));
     }
 
-    /// A slip would turn detection off.
+    /// A share above 1, which turns detection off, is refused.
     #[test]
     fn impossible_parameters_are_refused() {
         assert_eq!(parameters(&[("share", Value::Float(1.1))]).err().unwrap().path, "share");

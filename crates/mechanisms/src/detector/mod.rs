@@ -36,10 +36,11 @@ impl Category for Detectors {
 pub static DETECTORS: &[Entry<BuildDetector>] =
     &[discard::ENTRY, input_rate::ENTRY, queue_length::ENTRY];
 
-/// When each source was notified last, so that none is more often than a hold-off allows.
+/// Time of each source's last notification, so that none is notified more often than a hold-off
+/// allows.
 struct Spacing {
     hold_off: Span,
-    /// By flow.
+    /// Times by flow.
     last: Vec<Option<Time>>,
 }
 
@@ -48,8 +49,8 @@ impl Spacing {
         Self { hold_off, last: Vec::new() }
     }
 
-    /// Whether the source of `flow` may be notified now, which then counts as done: if that was
-    /// more than the hold-off ago.
+    /// Returns true if the source of `flow` may be notified now, which then counts as done: if the
+    /// last notification was more than the hold-off ago.
     fn allows(&mut self, flow: FlowId, now: Time) -> bool {
         let flow = flow.index();
         if self.last.len() <= flow {

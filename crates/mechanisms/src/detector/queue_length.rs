@@ -28,7 +28,7 @@ parameters! {
         threshold: f64 = 0.9, "COMSAT thesis, section 5.1 (\"say, 90 % occupied\")";
         /// A source is notified again, of whatever, only after more than this time.
         hold_off: Span = "50 ms", "COMSAT thesis, section 5.1";
-        /// Whether sources of dropped packets are notified (type 2).
+        /// True if sources of dropped packets are notified (type 2).
         discards: bool = true, "COMSAT thesis, section 5.1";
     }
 }
@@ -118,8 +118,9 @@ mod tests {
         }
     }
 
-    /// Sources would hear of the other priority's queue, or too early or late: 90 % of 20 cells
-    /// are 18, of 40 cells 36, and each source counts 50 ms from its own notification.
+    /// The source of a cell hears of the queue of its own priority, and neither too early nor too
+    /// late: 90 % of 20 cells are 18, of 40 cells 36, and each source counts 50 ms from its own
+    /// notification.
     #[test]
     fn the_source_of_a_cell_hears_that_its_own_queue_is_nearly_full() {
         let mut law = QueueLength {
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(law.judge(&packet, true, Time::ZERO), None);
     }
 
-    /// A slip would turn detection off, or make a port congested for ever.
+    /// Thresholds that turn detection off, or make a port congested for ever, are refused.
     #[test]
     fn impossible_thresholds_are_refused() {
         for threshold in [0.0, -0.1, 1.1] {

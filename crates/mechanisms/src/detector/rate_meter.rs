@@ -7,14 +7,14 @@ use forebay_units::{Rate, Span, Time};
 /// Classes that it tells apart: precedences from 0, of which the higher ones count as the last.
 pub(crate) const CLASSES: usize = 4;
 
-/// What every mechanism with such a meter shows.
+/// Probe of every mechanism with such a meter: input rates by precedence.
 pub(crate) const INPUT_RATIO: Probe = Probe {
     name: "input_ratio",
     unit: "1",
     meaning: "By precedence: filtered input rate over the link's rate.",
 };
 
-/// What every mechanism with such a meter shows.
+/// Probe of every mechanism with such a meter: congestion of the port.
 pub(crate) const CONGESTED: Probe = Probe {
     name: "congested",
     unit: "1",
@@ -22,7 +22,7 @@ pub(crate) const CONGESTED: Probe = Probe {
 };
 
 choice! {
-    /// Which value of the previous interval the filter remembers.
+    /// Value of the previous interval that the filter remembers.
     pub enum Memory {
         /// The filtered one: first-order low-pass filter.
         Filtered = "filtered",
@@ -32,13 +32,13 @@ choice! {
 }
 
 parameters! {
-    /// When the input rates of a port are high, and which classes are to be slowed then.
+    /// Definition of high input rates of a port, and of the classes that are to be slowed then.
     pub struct RateMeterParameters {
         /// Interval over which input rates are measured, dropped packets included.
         interval: Span = "50 ms", "COMSAT thesis, section 5.1";
         /// Weight of the latest interval in the filtered rate, above 0 and up to 1.
         weight: f64 = 0.8, "COMSAT thesis, section 5.1";
-        /// Which value of the previous interval has the rest of the weight.
+        /// Value of the previous interval that has the rest of the weight.
         memory: Memory = "filtered", "assumed: the thesis says \"the previous value\"";
         /// The port is congested if the filtered rates of all classes are above this share of the
         /// link's rate.
@@ -78,11 +78,11 @@ pub(crate) struct RateMeter {
     parameters: RateMeterParameters,
     /// Bits of an interval at the link's rate.
     full: f64,
-    /// When the present interval ends.
+    /// Time at which the present interval ends.
     end: Time,
     /// Bytes that arrived in it, by class.
     bytes: [u64; CLASSES],
-    /// By class, over the link's rate.
+    /// Ratios to the link's rate, by class.
     filtered: [f64; CLASSES],
     measured: [f64; CLASSES],
     /// Classes that are notified; none while the port is not congested.
@@ -113,7 +113,7 @@ impl RateMeter {
         self.bytes[class_of(packet)] += u64::from(packet.size);
     }
 
-    /// Whether the source of `packet` is one of those to be slowed.
+    /// Returns true if the source of `packet` is one of those to be slowed.
     #[inline]
     pub(crate) fn is_eligible(&self, packet: &Packet) -> bool {
         self.eligible[class_of(packet)]
@@ -222,8 +222,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Other sources would be slowed than the smallest set of classes, from the lowest up, that has
-    /// 20 % of the link: the vectors of section 5.1, for classes 1 to 4.
+    /// The sources to be slowed are those of the smallest set of classes, from the lowest up, that
+    /// has 20 % of the link: the vectors of section 5.1, for classes 1 to 4.
     #[test]
     fn the_smallest_set_of_classes_from_the_lowest_is_eligible() {
         let chosen = |rates| eligible(&rates, 0.9, 0.2);
@@ -237,9 +237,9 @@ mod tests {
         assert_eq!(chosen([0.5, 0.25, 0.125, 0.0]), [false; 4]);
     }
 
-    /// A port would take its own past for the present, or the reverse. From 0 with inputs .5, 1, 1,
-    /// .95, .8 of the link: f = .8 new + .2 f = .4, .88, .976, .9552, .83104. (An interval of 50 ms
-    /// at 6 Mbit/s is filled by 750 packets of 50 B, one each 66.7 us.)
+    /// Input rates are filtered recursively, each with the filtered rate before it. From 0 with
+    /// inputs .5, 1, 1, .95, .8 of the link: f = .8 new + .2 f = .4, .88, .976, .9552, .83104. (An
+    /// interval of 50 ms at 6 Mbit/s is filled by 750 packets of 50 B, one each 66.7 us.)
     #[test]
     fn input_rates_are_filtered_recursively() {
         let feed = |memory: &str| {
@@ -267,8 +267,8 @@ mod tests {
         close(feed("raw"), [0.4, 0.9, 1.0, 0.96, 0.83]);
     }
 
-    /// A port that was not asked for a while would judge by an old interval: closing intervals when
-    /// they are read must give what closing each in its time does.
+    /// A port that was not asked for a while does not judge by an old interval: closing intervals
+    /// when they are read gives what closing each in its time does.
     #[test]
     fn intervals_closed_late_are_those_closed_in_time() {
         let mut stream = Streams::new(9, 0).named("cells");
@@ -294,7 +294,7 @@ mod tests {
         assert!(told > 100, "{told}");
     }
 
-    /// A slip would turn detection off, or make every port congested for ever.
+    /// Parameters that turn detection off, or make every port congested for ever, are refused.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [

@@ -1,4 +1,4 @@
-//! What a port with explicit rates decides.
+//! Contract of the rate allocation of a port with explicit rates.
 
 use forebay_network::{FlowId, Packet};
 use forebay_units::Time;

@@ -59,8 +59,8 @@ parameters! {
         /// Up to this above a load factor of 1 all sources are given the highest rate that was
         /// given to one.
         delta: f64 = 0.1, "Kalyanaraman et al. 2000, section IV (max-min fairness)";
-        /// What an interval without its packets leaves of the part that a flow has in the number of
-        /// active flows, 0 to below 1; 0 counts those of the last interval alone.
+        /// Remainder, after an interval without its packets, of the part that a flow has in the
+        /// number of active flows, 0 to below 1; 0 counts those of the last interval alone.
         decay: f64 = 0.0, "Kalyanaraman et al. 2000, section IV (averaging the number of sources)";
         /// Weight of the latest interval in averages of input rate and capacity, above 0 and up
         /// to 1, which takes the latest alone.
@@ -95,18 +95,18 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn ExplicitRat
     Ok(Box::new(Erica::new(parameters, facts.rate)))
 }
 
-/// What is known of a flow.
+/// State of a flow.
 #[derive(Clone, Default)]
 struct Flow {
     /// The rate that its latest resource-management cell carried (CCR).
     current: f64,
     /// Its part in the number of active flows, 0 to 1.
     contribution: f64,
-    /// What it has been given in this interval: one answer for each.
+    /// Rate that it has been given in this interval: one answer for each.
     told: Option<f64>,
 }
 
-/// What has arrived in the present interval, in bits.
+/// Arrivals of the present interval, in bits.
 #[derive(Clone, Copy, Default)]
 struct Arrived {
     own: u64,
@@ -122,7 +122,7 @@ struct Erica {
     began: Time,
     end: Time,
     arrived: Arrived,
-    /// By number.
+    /// Flows by number.
     flows: Vec<Flow>,
     /// Averages: what its flows send, and what is left for them.
     input: f64,
@@ -220,7 +220,8 @@ impl Erica {
         (self.began, self.end) = (at, at + interval);
     }
 
-    /// What `current` is to become: the answer to a flow's first cell in an interval.
+    /// Returns the rate that `current` is to become: the answer to a flow's first cell in an
+    /// interval.
     fn allocate(&mut self, current: f64) -> f64 {
         // Never more than there is: an idle port has a load factor near 0.
         let own_share = if self.load > 0.0 { current / self.load } else { self.capacity };

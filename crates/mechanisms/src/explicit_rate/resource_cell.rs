@@ -54,21 +54,22 @@ impl CellRate {
     }
 }
 
-/// What a resource-management cell carries.
+/// Fields of a resource-management cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResourceCell {
-    /// Whether it is on its way back to its source (field DIR).
+    /// True if it is on its way back to its source (field DIR).
     pub backward: bool,
     /// The rate that the source was allowed when it sent the cell (CCR).
     pub current: CellRate,
     /// The most that all ports asked so far allow it (ER).
     pub explicit: CellRate,
-    /// What it is promised (MCR).
+    /// Rate that the source is promised (MCR).
     pub minimum: CellRate,
 }
 
 impl ResourceCell {
-    /// What `packet` carries, which is a [resource-management cell](PacketKind::ResourceCell).
+    /// Returns the fields of `packet`, which is a [resource-management
+    /// cell](PacketKind::ResourceCell).
     #[inline]
     #[must_use]
     pub const fn of(packet: &Packet) -> Self {
@@ -96,9 +97,9 @@ mod tests {
     use forebay_network::{FlowId, RouteId};
     use forebay_units::Time;
 
-    /// Ports and sources would read other rates than were written. By the formula: 1 is 2^0, 353208
-    /// (149.76 Mbit/s in cells) is 2^18 (1 + 177/512) = 352768 rounded down, 14151 (6 Mbit/s) is
-    /// 2^13 (1 + 372/512) = 14144.
+    /// Rates are the numbers of the format, so that ports and sources read what was written. By the
+    /// formula: 1 is 2^0, 353208 (149.76 Mbit/s in cells) is 2^18 (1 + 177/512) = 352768 rounded
+    /// down, 14151 (6 Mbit/s) is 2^13 (1 + 372/512) = 14144.
     #[test]
     fn rates_are_the_numbers_of_the_format() {
         let read = |rate: f64| CellRate::at_most(rate).per_second();
@@ -110,8 +111,8 @@ mod tests {
         assert_eq!(read(1023.5), 1023.0);
     }
 
-    /// A port would allow more than it meant, or much less: of every rate that can be written the
-    /// code is exact, and others lose less than a part in 512.
+    /// Rates are rounded down, so that a port allows no more than it means, and hardly less: of
+    /// every rate that can be written the code is exact, and others lose less than a part in 512.
     #[test]
     fn rates_are_rounded_down_by_less_than_a_unit() {
         for code in 0x4000..0x8000_u16 {
@@ -125,7 +126,8 @@ mod tests {
         }
     }
 
-    /// A port would write over the rate of another.
+    /// Cells keep their fields apart: what is written is read back, and a port that writes one rate
+    /// leaves the others alone.
     #[test]
     fn cells_keep_their_fields_apart() {
         let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 53, RouteId::new(3));

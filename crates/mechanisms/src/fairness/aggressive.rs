@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use forebay_parameters::Value;
 
-    /// The coefficients would not be those of the standard's management information base: the
-    /// newest value has weight 1 in 64. 6400 octets give 100, then (63 * 100 + 4800) / 64.
+    /// The coefficients are those of the standard's management information base: the newest value
+    /// has weight 1 in 64. 6400 octets give 100, then (63 * 100 + 4800) / 64.
     #[test]
     fn a_congested_station_tells_its_low_passed_rate() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -87,8 +87,8 @@ mod tests {
         assert_eq!(advertised(law.as_mut(), &CROWDED, 0.0), Some(173.4375));
     }
 
-    /// A heavy station would throttle those upstream to its own rate instead of that of
-    /// a weight of 1, or would itself get no more than a light one.
+    /// Rates are advertised for a weight of 1 and followed by a station's own weight: a station of
+    /// weight 4 advertises a quarter of its rate, and takes four times what it hears.
     #[test]
     fn rates_are_told_and_followed_by_weight() {
         let mut heavy = station();
@@ -102,7 +102,8 @@ mod tests {
         assert!((share - 4000.0 / LINE).abs() < 1e-12, "{share}");
     }
 
-    /// A station would throttle traffic that never meets the congestion.
+    /// Frames that leave before the congestion point are free: a station throttles only
+    /// low-priority traffic that meets the congestion.
     #[test]
     fn frames_that_leave_before_the_congestion_point_are_free() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -113,8 +114,8 @@ mod tests {
         assert_eq!(law.access(&high(1500, 3, 0), &CALM, at(0.0)), RingAccess::Open);
     }
 
-    /// Recovery would not be the ramp of the standard: 1 - (63/64)^n of the line after n intervals
-    /// without a limit.
+    /// Recovery is the ramp of the standard: 1 - (63/64)^n of the line after n intervals without a
+    /// limit.
     #[test]
     fn without_a_limit_the_rate_ramps_up() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Stations upstream would stay throttled when the congestion is over.
+    /// Congestion ends when the queue is low, and stations upstream are no more throttled.
     #[test]
     fn congestion_ends_when_the_queue_is_low() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -139,11 +140,11 @@ mod tests {
         assert_eq!(advertised(law.as_mut(), &CALM, 0.0), None);
     }
 
-    /// A station with one transit queue, which never fills, would never be congested: it goes by
-    /// its low-passed rate against 0.95 * 0.9 of the line. The filter reaches that share of
-    /// constant traffic at the line rate after n intervals with 1 - (63/64)^n > 0.855: n = 123 if
-    /// the counter had its final value from the start. It begins empty, and reaches it within the
-    /// time of ageing, 4 intervals later.
+    /// A station with one transit queue, which never fills, is congested by its low-passed rate
+    /// against 0.95 * 0.9 of the line. The filter reaches that share of constant traffic at the
+    /// line rate after n intervals with 1 - (63/64)^n > 0.855: n = 123 if the counter had its final
+    /// value from the start. It begins empty, and reaches it within the time of ageing, 4 intervals
+    /// later.
     #[test]
     fn a_single_queue_is_congested_by_its_rate() {
         let single = RingFacts { dual: false, ..oc12() };
@@ -159,7 +160,7 @@ mod tests {
         assert!((123..=127).contains(&first.unwrap()), "{first:?}");
     }
 
-    /// Values that the standard excludes would be taken for it.
+    /// Values that the standard excludes are refused.
     #[test]
     fn coefficients_out_of_range_are_refused() {
         let wrong: [(&str, Value); 7] = [

@@ -24,7 +24,7 @@ choice! {
     pub enum FirstRate {
         /// The unreserved rate, shared by the weights of the active stations.
         Share = "share",
-        /// What it sends itself, low-passed.
+        /// Rate that it sends itself, low-passed.
         Own = "own",
     }
 }
@@ -57,8 +57,8 @@ struct Conservative {
     first: FirstRate,
     active: Span,
     station: StationFacts,
-    /// When a low-priority frame of each station went onto the span that leaves here last, by
-    /// distance upstream.
+    /// Times at which a low-priority frame of each station went onto the span that leaves here
+    /// last, by distance upstream.
     seen: Vec<Option<Time>>,
     /// localFairRate of a weight of 1, and when it was set; `None` while not congested.
     fair: Option<(f64, Time)>,
@@ -176,9 +176,8 @@ mod tests {
     };
     use super::*;
 
-    /// The first rate would not be fair: three active stations of weights 1, 1 and 2 share the line
-    /// as 1/4, 1/4 and 1/2. A fourth that has been silent for more than 64 intervals does not
-    /// count.
+    /// The first rate is fair: three active stations of weights 1, 1 and 2 share the line as 1/4,
+    /// 1/4 and 1/2. A fourth that has been silent for more than 64 intervals does not count.
     #[test]
     fn the_first_rate_is_the_share_of_the_active_stations() {
         let mut weighted = station();
@@ -192,9 +191,9 @@ mod tests {
         assert!((fair - LINE / 4.0).abs() < 1e-9, "{fair}");
     }
 
-    /// A change would be followed by the next before it shows, which is what makes rates
-    /// oscillate. The farthest active station is 2 spans of 50 us away: a round trip of 200 us.
-    /// The station carries little, so the rate then rises by a 64th of what is left, each 200 us.
+    /// A change shows before the next follows, as otherwise rates oscillate. The farthest active
+    /// station is 2 spans of 50 us away: a round trip of 200 us. The station carries little, so the
+    /// rate then rises by a 64th of what is left, each 200 us.
     #[test]
     fn the_rate_changes_once_in_a_round_trip() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -214,9 +213,9 @@ mod tests {
         }
     }
 
-    /// The hysteresis would be missing that sets this mode apart: the station stays congested after
-    /// the queue is low, until the rate that it sets limits no station. From 1/2 with 1 - (1 - 1/2)
-    /// (63/64)^n >= 0.95 that takes n = 147 changes.
+    /// Congestion outlasts its cause, the hysteresis that sets this mode apart: the station stays
+    /// congested after the queue is low, until the rate that it sets limits no station. From 1/2
+    /// with 1 - (1 - 1/2) (63/64)^n >= 0.95 that takes n = 147 changes.
     #[test]
     fn congestion_outlasts_its_cause() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -229,7 +228,7 @@ mod tests {
         assert_eq!(free, Some(147));
     }
 
-    /// A station would ask others to hold back and not do so itself.
+    /// A station that asks others to hold back does so itself.
     #[test]
     fn the_congested_station_follows_its_own_rate() {
         let mut law = law(&ENTRY, &[("first", "own".into())], &oc12(), &station());
@@ -240,7 +239,8 @@ mod tests {
         assert_eq!(law.access(&low(1500, 1, 0), &CALM, at(100.0)), RingAccess::Closed);
     }
 
-    /// The tighter of two congestions would be forgotten upstream.
+    /// The lesser of own and received rate is advertised, so that the tighter of two congestions is
+    /// known upstream.
     #[test]
     fn the_lesser_of_own_and_received_rate_is_advertised() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(message, limit(0, Some(LINE / 2.0)));
     }
 
-    /// No station would ever count as active.
+    /// An activity of no intervals, with which no station ever counts as active, is refused.
     #[test]
     fn an_activity_of_no_intervals_is_refused() {
         let problem = read(&ENTRY, &[("active", 0.0.into())], &oc12()).err().unwrap();

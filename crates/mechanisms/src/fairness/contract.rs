@@ -25,9 +25,9 @@ pub struct RingFrame {
     pub size: u16,
     /// Its class.
     pub class: RingClass,
-    /// How far downstream its destination is: at least 1.
+    /// Distance downstream of its destination: at least 1.
     pub ahead: u16,
-    /// How far upstream the station is whose host sent it: 0 if it is this one.
+    /// Distance upstream of the station whose host sent it: 0 if it is this one.
     pub behind: u16,
 }
 
@@ -36,11 +36,11 @@ pub struct RingFrame {
 pub struct RingState {
     /// Bytes in the low-priority transit buffer; in the only one if there is one.
     pub transit: u64,
-    /// Since when the host frame waits that has waited longest, of either class.
+    /// Time since which the host frame waits that has waited longest, of either class.
     pub waiting_since: Option<Time>,
 }
 
-/// Whether a host frame may go onto the ring.
+/// Permission for a host frame to go onto the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RingAccess {
     /// It may.
@@ -51,10 +51,10 @@ pub enum RingAccess {
     Closed,
 }
 
-/// What the active sources of one station ask of the spans to a destination.
+/// Demand of the active sources of one station on the spans to a destination.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RingDemand {
-    /// How far downstream of that station the destination is.
+    /// Distance of the destination downstream of that station.
     pub ahead: u16,
     /// Sum of their committed rates in bit/s.
     pub committed: f64,
@@ -62,17 +62,17 @@ pub struct RingDemand {
     pub weight: f64,
 }
 
-/// What stations advertise to each other.
+/// Advertisement of a station to others.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RingNotice {
     /// Stations upstream may send no more than this, in the law's own measure of a rate; `None`
     /// sets no limit (the NULL usage of RFC 2892, the FULL_RATE of IEEE 802.17).
     Limit(Option<f64>),
-    /// What a station's sources ask for, and what it has to give.
+    /// Demands of a station's sources, and the rate that it has to give.
     Demands {
         /// Rate for each unit of weight on the span that leaves the station, in bit/s.
         share: f64,
-        /// What its active sources ask for, by destination.
+        /// Demands of its active sources, by destination.
         active: Box<[RingDemand]>,
     },
 }
@@ -80,10 +80,10 @@ pub enum RingNotice {
 /// A notice on its way upstream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RingMessage {
-    /// How far downstream of the receiving station the station is that it describes. The number of
-    /// stations of the ring if that is the receiver itself.
+    /// Distance downstream, from the receiving station, of the station that it describes. The
+    /// number of stations of the ring if that is the receiver itself.
     pub origin: u16,
-    /// What it says.
+    /// Content of the message.
     pub notice: RingNotice,
 }
 
@@ -107,7 +107,7 @@ pub trait RingFairness: Send {
     /// A frame leaves the transit buffer for the next station.
     fn forwarded(&mut self, _frame: &RingFrame, _now: Time) {}
 
-    /// How often [`RingFairness::interval_ended`] is to be called, if it is.
+    /// Returns the interval at which [`RingFairness::interval_ended`] is to be called, if it is.
     fn interval(&self) -> Option<Span> {
         None
     }

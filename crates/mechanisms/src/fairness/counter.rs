@@ -30,8 +30,8 @@ impl Counter {
 mod tests {
     use super::*;
 
-    /// What a congested station advertises would follow its traffic faster or slower than RFC 2892
-    /// says: lp = ((N - 1) lp + octets) / N before ageing, 8000 / 512 = 15.625.
+    /// The value that a congested station advertises follows its traffic as fast as RFC 2892 says:
+    /// lp = ((N - 1) lp + octets) / N before ageing, 8000 / 512 = 15.625.
     #[test]
     fn the_filter_takes_in_octets_before_they_age() {
         let mut counter = Counter { octets: 8000.0, smooth: 0.0 };
@@ -42,8 +42,8 @@ mod tests {
         assert_eq!(counter.smooth, 15.625 + (6000.0 - 15.625) / 512.0);
     }
 
-    /// A counter would not mean a rate: octets of a constant rate settle at the coefficient of
-    /// ageing times those of an interval, x = (1 - 1/4) x + 8000.
+    /// A counter stands for a rate: octets of a constant rate settle at the coefficient of ageing
+    /// times those of an interval, x = (1 - 1/4) x + 8000.
     #[test]
     fn constant_traffic_settles_at_its_octets_times_the_coefficient() {
         let mut counter = Counter::default();
@@ -55,8 +55,8 @@ mod tests {
         assert!((settled - 32_000.0).abs() < 1e-9, "{settled}");
     }
 
-    /// A station that has been cut would forget at once what it has just sent: RFC 2892 ages by the
-    /// lesser of allowance and usage.
+    /// A station that has been cut does not forget at once what it has just sent: RFC 2892 ages by
+    /// the lesser of allowance and usage.
     #[test]
     fn octets_above_the_most_fade_no_faster() {
         let mut counter = Counter { octets: 32_000.0, smooth: 0.0 };

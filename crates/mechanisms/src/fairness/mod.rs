@@ -21,18 +21,18 @@ pub use contract::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 
-/// What a fairness law may know of its ring.
+/// Facts that a fairness law may know of its ring.
 #[derive(Clone, Copy, Debug)]
 pub struct RingFacts {
     /// Rate of every span.
     pub rate: Rate,
     /// Size in bytes at which the low-priority transit buffer is full.
     pub transit_limit: u64,
-    /// Whether high priority has a transit buffer of its own.
+    /// True if high priority has a transit buffer of its own.
     pub dual: bool,
 }
 
-/// What a fairness law may know of the station and the ringlet that it serves.
+/// Facts that a fairness law may know of the station and the ringlet that it serves.
 #[derive(Clone, Debug)]
 pub struct StationFacts {
     /// Propagation delays of the spans upstream, the nearest first: one less than stations.
@@ -111,7 +111,7 @@ fn check_divisor(section: &Section<'_>, key: &str, divisor: u32) -> Result<f64, 
     Ok(f64::from(divisor))
 }
 
-/// What the tests of laws share.
+/// Samples shared by the tests of laws.
 #[cfg(test)]
 mod samples {
     use super::{BuildFairness, RingFacts, StationFacts};

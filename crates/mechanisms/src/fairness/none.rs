@@ -30,7 +30,8 @@ mod tests {
     use super::*;
     use crate::fairness::{RingAccess, RingState};
 
-    /// There would be nothing to compare fairness with.
+    /// Every host frame may go and no station is notified, as the baseline that fairness is
+    /// compared with.
     #[test]
     fn every_host_frame_may_go_and_no_station_is_notified() {
         let mut none = law(&ENTRY, &[], &oc12(), &station());
@@ -43,7 +44,7 @@ mod tests {
         assert_eq!(none.interval(), None);
     }
 
-    /// A parameter meant for another law would be ignored in silence.
+    /// Parameters meant for another law are refused and not ignored in silence.
     #[test]
     fn parameters_are_refused() {
         let wrong = read(&ENTRY, &[("interval", "1 ms".into())], &oc12()).err().unwrap();

@@ -1,4 +1,4 @@
-//! What the aggressive and the conservative mode of IEEE 802.17 have in common.
+//! Common parts of the aggressive and the conservative mode of IEEE 802.17.
 //!
 //! Names, meanings and defaults of coefficients and thresholds are published in the management
 //! information base of the standard (IEEE-802DOT17-RPR-MIB, table rprFairness). How the variables
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::fairness::{RingAccess, RingClass, RingFrame, RingMessage, RingNotice, RingState};
 
-/// What both modes can show.
+/// Probes of both modes.
 pub(super) const PROBES: &[Probe] = &[
     ALLOW,
     USAGE,
@@ -86,7 +86,7 @@ pub(super) struct Coefficients {
     /// The rate that is not reserved, and its unit: bit/s of a rate of 1.
     pub(super) unreserved: f64,
     unit: f64,
-    /// Whether high priority has no rate of its own.
+    /// True if high priority has no rate of its own.
     counts_high: bool,
     dual: bool,
     pub(super) line: Rate,
@@ -180,11 +180,11 @@ pub(super) struct Core {
     pub(super) transmitted: Counter,
     /// allowedRateCongested: what the host may send past the congestion point.
     allowed: f64,
-    /// How far downstream the span is at which `allowed` holds: 0 for that which leaves here.
+    /// Distance downstream of the span at which `allowed` holds: 0 for that which leaves here.
     choke: u16,
     /// receivedRate for a weight of 1, and how far away it comes from.
     received: Option<(f64, u16)>,
-    /// What was advertised upstream last.
+    /// Value that was advertised upstream last.
     told: Option<f64>,
 }
 
@@ -208,7 +208,7 @@ impl Core {
         }
     }
 
-    /// Whether a frame passes the congestion point.
+    /// Returns true if a frame passes the congestion point.
     fn passes_choke(&self, frame: &RingFrame) -> bool {
         frame.ahead > self.choke
     }
@@ -262,7 +262,7 @@ impl Core {
         self.transmitted.end_interval(low_pass, age, most);
     }
 
-    /// Whether congestion of the span that leaves here is imminent.
+    /// Returns true if congestion of the span that leaves here is imminent.
     pub(super) fn congested(&self, state: &RingState, now: Time) -> bool {
         if self.coefficients.dual {
             return state.transit as f64 >= self.coefficients.low_threshold;

@@ -39,7 +39,7 @@ pub(super) const ENTRY: Entry<BuildFairness> = Entry {
 };
 
 choice! {
-    /// Which host frames `my_usage` counts.
+    /// Host frames that `my_usage` counts.
     pub enum UsageCount {
         /// Those of low priority, which alone it limits.
         Low = "low",
@@ -67,10 +67,10 @@ parameters! {
         /// Threshold of the low-priority transit buffer; a station is congested above half of it.
         /// At most the buffer. The RFC states it for OC-12.
         low_threshold: Size = "320 kB", "RFC 2892, section 6.1 (TB_LO_THRESHOLD)";
-        /// Which host frames `my_usage` counts. The RFC's pseudo-code has all octets of the host,
+        /// Host frames that `my_usage` counts. The RFC's pseudo-code has all octets of the host,
         /// its text those of low priority.
         usage: UsageCount = "low", "RFC 2892, sections 3.2 and 6 (low), 6.1 (all)";
-        /// Which frames in transit `fwd_rate` counts.
+        /// Frames in transit that `fwd_rate` counts.
         forward: UsageCount = "all", "RFC 2892, section 6.1";
     }
 }
@@ -161,8 +161,8 @@ impl SrpFa {
         }
     }
 
-    /// Whether the station is congested. The RFC has two transit buffers; where there is one, which
-    /// goes before the host, the host's waiting takes the place of the buffer's filling.
+    /// Returns true if the station is congested. The RFC has two transit buffers; where there is
+    /// one, which goes before the host, the host's waiting takes the place of the buffer's filling.
     fn is_congested(&self, state: &RingState, now: Time) -> bool {
         if self.constants.dual {
             return state.transit as f64 > self.constants.congested_above;

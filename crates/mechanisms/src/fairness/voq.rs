@@ -76,7 +76,7 @@ struct Queue {
     weight: f64,
     /// Frames that wait.
     waiting: u32,
-    /// When the last frame went onto the ring.
+    /// Time at which the last frame went onto the ring.
     last: Option<Time>,
     /// Its rate in bit/s.
     rate: f64,
@@ -111,11 +111,11 @@ struct Voq {
     queues: [Vec<Queue>; 2],
     /// RCF of the spans ahead, the one that leaves here first.
     shares: Vec<f64>,
-    /// What the active sources of each station ask for, by its distance upstream.
+    /// Demands of the active sources of each station, by its distance upstream.
     demands: Vec<Box<[RingDemand]>>,
     /// Sums of r and of w that its own RCF is made of.
     asked: (f64, f64),
-    /// Whether something was advertised before, so that only changes need be.
+    /// True if something was advertised before, so that only changes need be.
     told: bool,
 }
 
@@ -156,7 +156,7 @@ impl Voq {
         &mut self.queues[frame.class as usize][usize::from(frame.ahead) - 1]
     }
 
-    /// What the active sources of this station ask for.
+    /// Returns the demands of the active sources of this station.
     fn own_demands(&self, now: Time) -> Box<[RingDemand]> {
         let mut sums: BTreeMap<u16, RingDemand> = BTreeMap::new();
         for (ahead, queue) in self.queues.iter().flat_map(|class| (1..).zip(class)) {
@@ -304,10 +304,10 @@ mod tests {
         assert!((measured - expected).abs() < 1.0, "{measured} bit/s, expected {expected}");
     }
 
-    /// The formulas would not be those of the slides. Three stations send to the hub behind the
-    /// last: C = 600 Mbit/s, r = 50, 0, 100 and w = 1, 2, 1 give RCF = (600 - 150) / 4 = 112.5 and
-    /// f = 162.5, 225 and 212.5. The ring is 1, 2, 3, hub; messages run upstream, so the third
-    /// station is 1 behind the hub and hears of the first (2 upstream) as 2 downstream.
+    /// Rates follow the formulas of the slides. Three stations send to the hub behind the last: C =
+    /// 600 Mbit/s, r = 50, 0, 100 and w = 1, 2, 1 give RCF = (600 - 150) / 4 = 112.5 and f = 162.5,
+    /// 225 and 212.5. The ring is 1, 2, 3, hub; messages run upstream, so the third station is 1
+    /// behind the hub and hears of the first (2 upstream) as 2 downstream.
     #[test]
     fn rates_follow_the_published_formulas() {
         let mbps = 1e6;
@@ -336,8 +336,8 @@ mod tests {
         close(probe(first.as_ref(), "allow_bps.low.3"), 162.5 * mbps);
     }
 
-    /// A source would be held back by spans that its frames do not pass, or not by those they do:
-    /// the least RCF of the path counts.
+    /// A source is held back by the spans that its frames pass, and by no others: the least RCF of
+    /// the path counts.
     #[test]
     fn the_least_share_of_the_path_counts() {
         let mut law = law(&ENTRY, &[], &capacity(600), &station());
@@ -347,8 +347,8 @@ mod tests {
         assert_eq!(rates, [600.0, 600.0, 100.0, 50.0, 50.0]);
     }
 
-    /// Spans that a source does not use would share with it: of a source 2 upstream that sends 2
-    /// spans far nothing passes here; of one that sends 3 far, all does.
+    /// Only sources that pass a span share it: of a source 2 upstream that sends 2 spans far
+    /// nothing passes here; of one that sends 3 far, all does.
     #[test]
     fn only_sources_that_pass_share_a_span() {
         let mut law = law(&ENTRY, &[], &capacity(600), &station());
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(probe(law.as_ref(), "share_bps"), 300.0);
     }
 
-    /// Stations that have nothing to send would hold others back for ever: a queue is active while
+    /// Stations that have nothing to send do not hold others back for ever: a queue is active while
     /// frames wait, and for 300 us after it sent the last.
     #[test]
     fn a_queue_is_active_while_it_has_frames_and_for_a_while() {
@@ -381,8 +381,8 @@ mod tests {
         assert_eq!(active(law.as_mut(), 1301.0), Some(0));
     }
 
-    /// A queue would get more than its rate, or less. At 8 Mbit/s, a byte each us: the bucket holds
-    /// two frames of 1500 B; the third may go 1500 us after the second.
+    /// A queue gets exactly its rate. At 8 Mbit/s, a byte each us: the bucket holds two frames of
+    /// 1500 B; the third may go 1500 us after the second.
     #[test]
     fn a_token_bucket_holds_a_queue_to_its_rate() {
         let mut law = law(&ENTRY, &[], &capacity(8_000_000), &station());
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(law.access(&frame, &CALM, time), RingAccess::Open);
     }
 
-    /// A frame larger than the bucket would wait for ever: it goes when the bucket is full, and
+    /// A frame larger than the bucket does not wait for ever: it goes when the bucket is full, and
     /// what is missing is earned before the next.
     #[test]
     fn a_large_frame_passes_a_small_bucket() {
@@ -409,7 +409,7 @@ mod tests {
         assert!(time.since(at(1500.0)) <= Span::from_ps(2000), "{time:?}");
     }
 
-    /// High priority would share, which only its reservation entitles it to: without one nothing
+    /// High priority gets what its reservation entitles it to, and no share: without one nothing
     /// may go.
     #[test]
     fn high_priority_gets_what_is_committed_to_it() {
@@ -427,8 +427,8 @@ mod tests {
         assert_eq!(access, RingAccess::Closed);
     }
 
-    /// Messages would run in circles, or not reach every station: that of the next station
-    /// downstream is handed on by four of the six, and ends at its own neighbour downstream.
+    /// Messages reach every station and do not run in circles: that of the next station downstream
+    /// is handed on by four of the six, and ends at its own neighbour downstream.
     #[test]
     fn messages_go_once_round_the_ring() {
         let mut law = law(&ENTRY, &[], &capacity(600), &station());
@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(on, [true, true, true, true, false, false]);
     }
 
-    /// Committed rates above the line would turn into negative shares.
+    /// Committed rates above the line leave shares of 0, not negative ones.
     #[test]
     fn nothing_is_left_of_a_span_that_is_overcommitted() {
         let mut law = law(&ENTRY, &[], &capacity(600), &station());
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(probe(law.as_ref(), "allow_bps.low.1"), 0.0);
     }
 
-    /// A bucket that lets nothing pass would be simulated.
+    /// Wrong parameters, such as a bucket that lets nothing pass, are refused where they stand.
     #[test]
     fn wrong_parameters_are_refused_where_they_stand() {
         for (key, value) in [("depth", "0 B"), ("interval", "2 s"), ("activity", "soon")] {

@@ -19,7 +19,7 @@ impl Gcra {
         Self { increment, limit, expected: None }
     }
 
-    /// Whether a cell that comes at `now` conforms.
+    /// Returns true if a cell that comes at `now` conforms.
     #[inline]
     pub fn conforms(&mut self, now: Time) -> bool {
         let expected = self.expected.unwrap_or(now);
@@ -46,9 +46,9 @@ mod tests {
         Time::ZERO + Span::from_us(us)
     }
 
-    /// Cells would conform to another contract than I.371 defines. T = 10, tau = 16: TAT 0 -> 10,
-    /// 20, 30 with cells at 0, 4, 8 (20 - 16 <= 8); 12 < 30 - 16 not; 20 -> 40; 22 < 24 not; 40 ->
-    /// 50; 41 -> 60; 42, 43 < 44 not.
+    /// Cells conform to the contract that I.371 defines. T = 10, tau = 16: TAT 0 -> 10, 20, 30 with
+    /// cells at 0, 4, 8 (20 - 16 <= 8); 12 < 30 - 16 not; 20 -> 40; 22 < 24 not; 40 -> 50; 41 ->
+    /// 60; 42, 43 < 44 not.
     #[test]
     fn the_test_vector_of_virtual_scheduling() {
         let mut law = Gcra::new(Span::from_us(10), Span::from_us(16));
@@ -58,8 +58,8 @@ mod tests {
         assert_eq!(law.expected(), Some(at(60)));
     }
 
-    /// Bursts would be cut elsewhere than the tolerance says: of cells back to back, delta apart,
-    /// 1 + floor(tau / (T - delta)) conform (I.371, annex A).
+    /// Bursts conform as long as the tolerance allows: of cells back to back, delta apart, 1 +
+    /// floor(tau / (T - delta)) conform (I.371, annex A).
     #[test]
     fn a_burst_conforms_as_long_as_the_tolerance_allows() {
         for (increment, limit, delta) in [(10, 16, 2), (10, 40, 2), (100, 350, 30), (7, 0, 1)] {
@@ -69,9 +69,9 @@ mod tests {
         }
     }
 
-    /// The two forms of the algorithm in I.371 would disagree: the continuous-state leaky bucket
-    /// drains with time, holds T more after each conforming cell, and admits a cell that finds at
-    /// most tau. And no window holds more conforming cells than 1 + (tau + window) / T.
+    /// The two forms of the algorithm in I.371 agree: the continuous-state leaky bucket drains with
+    /// time, holds T more after each conforming cell, and admits a cell that finds at most tau. And
+    /// no window holds more conforming cells than 1 + (tau + window) / T.
     #[test]
     fn virtual_scheduling_equals_the_continuous_leaky_bucket() {
         let (increment, limit) = (Span::from_us(1000), Span::from_us(3500));

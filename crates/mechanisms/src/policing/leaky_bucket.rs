@@ -16,7 +16,7 @@ pub struct LeakyBucket {
     whole: u64,
     rest: u64,
     rate: u64,
-    /// When the next token comes: the whole, and the rest over `rate`.
+    /// Time at which the next token comes: the whole, and the rest over `rate`.
     next: u64,
     part: u64,
 }
@@ -50,7 +50,7 @@ impl LeakyBucket {
         true
     }
 
-    /// When the next token comes after the time of the last question.
+    /// Returns the time at which the next token comes, after the time of the last question.
     #[must_use]
     pub fn next_token(&self) -> Time {
         Time::from_ps(self.next.saturating_add(u64::from(self.part > 0)))
@@ -131,10 +131,10 @@ mod tests {
 
     const CELL: Size = Size::from_bytes(53);
 
-    /// Tokens would come when they are asked for, or be saved beyond the pool. The vector: a pool
-    /// of 3, a token each 10 ms (424 bit at 42.4 kbit/s), cells at these times; CLP follows. (At 3
-    /// ms the pool is empty; the token of 10 ms serves the cell at 12; by 50 ms the pool has its 3
-    /// again, the token that comes at 50 itself being lost.)
+    /// Tokens come periodically, whenever they are asked for, and none is saved beyond the pool.
+    /// The vector: a pool of 3, a token each 10 ms (424 bit at 42.4 kbit/s), cells at these times;
+    /// CLP follows. (At 3 ms the pool is empty; the token of 10 ms serves the cell at 12; by 50 ms
+    /// the pool has its 3 again, the token that comes at 50 itself being lost.)
     #[test]
     fn the_test_vector_of_the_periodic_token_bucket() {
         let mut bucket = LeakyBucket::new(Rate::from_bps(42_400), CELL, 3);
@@ -145,11 +145,11 @@ mod tests {
         assert_eq!(bucket.next_token(), Time::ZERO + Span::from_ms(60));
     }
 
-    /// The depth that the thesis computes would not let through the bursts that it is made for: D =
-    /// (arrival rate - drain rate) * burst / 424 bit, so 33.02 cells for voice (64, 36 kbit/s, 0.5
-    /// s) and 142.69 for video (512, 391), rounded up. As tokens come whole, cell n (from 0) passes
-    /// while D + floor(n drain/peak) > n, certainly while n (1 - drain/peak) <= D - 1: 76 and 601
-    /// cells, of the 75 and 603 of such a burst. Far beyond it they do not.
+    /// The depth that the thesis computes lets through the bursts that it is made for: D = (arrival
+    /// rate - drain rate) * burst / 424 bit, so 33.02 cells for voice (64, 36 kbit/s, 0.5 s) and
+    /// 142.69 for video (512, 391), rounded up. As tokens come whole, cell n (from 0) passes while
+    /// D + floor(n drain/peak) > n, certainly while n (1 - drain/peak) <= D - 1: 76 and 601 cells,
+    /// of the 75 and 603 of such a burst. Far beyond it they do not.
     #[test]
     fn a_pool_of_the_computed_depth_lets_its_burst_pass() {
         for (peak, drain, depth, cells) in [(64_u32, 36_u32, 34, 76), (512, 391, 143, 601)] {
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// A source could send more unmarked cells than its contract allows: in any window there are at
+    /// A source sends no more unmarked cells than its contract allows: in any window there are at
     /// most D + 1 + rate * window of them, D in the pool at its beginning and those that come, the
     /// first of which may come at once.
     #[test]
@@ -182,8 +182,8 @@ mod tests {
         }
     }
 
-    /// A bucket that was not asked for long would drift: token n comes at the ceiling of
-    /// n * 424 bit / rate, however far apart the questions are.
+    /// A bucket that was not asked for long does not drift: token n comes at the ceiling of n * 424
+    /// bit / rate, however far apart the questions are.
     #[test]
     fn tokens_come_at_exact_times_after_any_silence() {
         let mut now = Time::ZERO;

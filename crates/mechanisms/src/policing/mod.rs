@@ -21,7 +21,7 @@ pub use peak_rate::PeakRate;
 pub const CLP: u8 = 2;
 
 choice! {
-    /// What becomes of a packet that arrives at a full queue.
+    /// Treatment of a packet that arrives at a full queue.
     pub enum FullQueue {
         /// It is dropped.
         Discard = "discard",

@@ -21,7 +21,7 @@ impl PeakRate {
         Self { rate, next: Time::ZERO, latest: (Size::from_bytes(0), Span::ZERO) }
     }
 
-    /// From when on the next packet may leave.
+    /// Returns the time from which the next packet may leave.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> Time {
@@ -37,7 +37,8 @@ impl PeakRate {
         self.next = now + self.latest.1;
     }
 
-    /// Whether a packet of `size` that comes at `now` may leave at once, which it does then.
+    /// Returns true if a packet of `size` that comes at `now` may leave at once, which it does
+    /// then.
     #[inline]
     pub fn passes(&mut self, size: Size, now: Time) -> bool {
         let passes = self.next <= now;
@@ -52,8 +53,8 @@ impl PeakRate {
 mod tests {
     use super::*;
 
-    /// Cells would leave faster than the peak rate, or wait when they need not. At 64 kbit/s a cell
-    /// takes 424 / 64000 s = 6.625 ms; cells come at 0, 1, 2, 10 and 30 ms.
+    /// Cells leave no faster than the peak rate, and wait only when they need to. At 64 kbit/s a
+    /// cell takes 424 / 64000 s = 6.625 ms; cells come at 0, 1, 2, 10 and 30 ms.
     #[test]
     fn the_test_vector_of_the_peak_rate_controller() {
         let mut law = PeakRate::new(Rate::from_bps(64_000));

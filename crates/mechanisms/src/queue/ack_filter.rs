@@ -11,7 +11,7 @@ use super::flow_hash::tuple_of;
 use super::packet_pool::{PacketList, PacketPool};
 
 choice! {
-    /// Which acknowledgements are dropped.
+    /// Acknowledgements that are dropped.
     pub enum AckFilter {
         /// None.
         Off = "off",
@@ -22,7 +22,7 @@ choice! {
     }
 }
 
-/// Whether `later` makes `ack` superfluous, leaving flags aside.
+/// Returns true if `later` makes `ack` superfluous, leaving flags aside.
 fn is_superfluous(ack: &Packet, later: &Packet) -> bool {
     ack.kind() == PacketKind::Ack
         && ack.sack_slot().is_none()
@@ -30,7 +30,7 @@ fn is_superfluous(ack: &Packet, later: &Packet) -> bool {
         && ack.timestamp_echo() <= later.timestamp_echo()
 }
 
-/// What is known of an acknowledgement that may be dropped.
+/// Place and flags of an acknowledgement that may be dropped.
 #[derive(Clone, Copy)]
 struct Candidate {
     place: u32,
@@ -109,8 +109,8 @@ mod tests {
         gone.map(|packet| packet.number)
     }
 
-    /// What an acknowledgement alone reports would be lost: data, one that acknowledges as much or
-    /// more, one with SACK blocks, one of another flow and one whose ECN-Echo differs stay.
+    /// Packets that alone report something are kept: data, an acknowledgement that acknowledges as
+    /// much or more, one with SACK blocks, one of another flow and one whose ECN-Echo differs stay.
     #[test]
     fn what_only_one_reports_is_kept() {
         use AckFilter::{Aggressive, Conservative, Off};

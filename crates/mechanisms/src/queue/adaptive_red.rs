@@ -61,8 +61,8 @@ parameters! {
         /// Time between two adjustments of the maximum probability, each at the first arrival from
         /// then on. Above 0.
         interval: Span = "500 ms", "Floyd, Gummadi and Shenker 2001";
-        /// By how much the maximum probability grows while the average is above the target range,
-        /// but by at most a quarter of itself. Above 0 and at most 1.
+        /// Increment of the maximum probability while the average is above the target range, but at
+        /// most a quarter of that probability. Above 0 and at most 1.
         alpha: f64 = 0.01, "Floyd, Gummadi and Shenker 2001";
         /// Factor by which it shrinks while the average is below the target range, above 0 and
         /// below 1.
@@ -95,14 +95,15 @@ struct AdaptiveRed {
     bottom: f64,
     top: f64,
     interval: Span,
-    /// When the next adjustment is due.
+    /// Time at which the next adjustment is due.
     due: Time,
     max_probability: f64,
     increases: u64,
     decreases: u64,
-    /// When the maximum probability changed last.
+    /// Time at which the maximum probability changed last.
     changed: Time,
-    /// Where the average lay of the target range at the last adjustment, if it was not read since.
+    /// Zone of the target range in which the average lay at the last adjustment, if it was not read
+    /// since.
     moved: Option<ThresholdZone>,
 }
 
@@ -143,7 +144,7 @@ impl AdaptiveRed {
     fn adjust(&mut self, now: Time) {
         let (before, average) = (self.max_probability, self.red.average());
         if average > self.high {
-            let step = self.alpha.min(before * MOST_GROWTH);
+            let step = self.alpha.min(before * MAX_GROWTH);
             self.max_probability = (before + step).min(self.top);
         } else if average < self.low {
             self.max_probability = (before * self.beta).max(self.bottom);
@@ -162,9 +163,9 @@ impl AdaptiveRed {
 /// Distance of the target range from either threshold, as a share of their distance.
 const MARGIN: f64 = 0.4;
 /// The most by which the maximum probability grows in a step, as a share of itself.
-const MOST_GROWTH: f64 = 0.25;
+const MAX_GROWTH: f64 = 0.25;
 /// The least that the minimum threshold is where it follows from the link's rate, in packets.
-const LEAST_MIN_THRESHOLD: f64 = 5.0;
+const MIN_THRESHOLD_FLOOR: f64 = 5.0;
 /// The maximum threshold as a multiple of the minimum threshold where it follows from it.
 const SPREAD: f64 = 3.0;
 
@@ -191,7 +192,7 @@ fn thresholds(
             Ok((amount, SPREAD * amount, min.in_bytes()))
         }
         (None, given) => {
-            let min = half.max(LEAST_MIN_THRESHOLD);
+            let min = half.max(MIN_THRESHOLD_FLOOR);
             let max = given.map_or(SPREAD * min, |max| max.amount() as f64);
             match given {
                 Some(wrong) if wrong.in_bytes() || max <= min => {
@@ -311,10 +312,10 @@ mod tests {
         )
     }
 
-    /// The maximum probability would not move as published. The target range of 5 and 15 is 9 to
-    /// 11; above it grows by 0.01 or a quarter of itself: 0.02 to 0.025, 0.1 to 0.11; below it
-    /// shrinks by a tenth, 0.1 to 0.09; inside it stays. It stays from 0.01 to 0.5 also where a
-    /// step leads beyond.
+    /// The maximum probability moves as published. The target range of 5 and 15 is 9 to 11; above
+    /// it grows by 0.01 or a quarter of itself: 0.02 to 0.025, 0.1 to 0.11; below it shrinks by a
+    /// tenth, 0.1 to 0.09; inside it stays. It stays from 0.01 to 0.5 also where a step leads
+    /// beyond.
     #[test]
     fn a_step_is_the_published_one() {
         let stream = &mut Streams::new(1, 0).named("test");
@@ -338,8 +339,8 @@ mod tests {
         }
     }
 
-    /// The maximum probability would move at another pace than once every half second: at the first
-    /// arrival from each multiple of it on, and only once after a silence.
+    /// The maximum probability moves once every half second: at the first arrival from each
+    /// multiple of it on, and only once after a silence.
     #[test]
     fn it_moves_once_an_interval() {
         let stream = &mut Streams::new(1, 0).named("test");
@@ -364,9 +365,9 @@ mod tests {
         assert!((law.max_probability - 0.15).abs() < 1e-15, "five steps of 0.01");
     }
 
-    /// The maximum probability would be a number beside the law. After a step from 0.1 at average
-    /// 14 it is 0.11, and a packet is dropped with 0.11 * 9 / 10 = 0.099, not 0.09. A frequency
-    /// over n packets deviates by sqrt(p (1 - p) / n); bound: five times that.
+    /// Drops follow the maximum probability. After a step from 0.1 at average 14 it is 0.11, and a
+    /// packet is dropped with 0.11 * 9 / 10 = 0.099, not 0.09. A frequency over n packets deviates
+    /// by sqrt(p (1 - p) / n); bound: five times that.
     #[test]
     fn drops_follow_the_maximum_probability() {
         const N: usize = 200_000;
@@ -381,11 +382,10 @@ mod tests {
         assert!((frequency - p).abs() < bound && (frequency - 0.09).abs() > bound, "{frequency}");
     }
 
-    /// What follows from the link's rate would not be what the paper lets follow. 10
-    /// Mbit/s are C = 2500 packets of 500 B a second: minimum 2500 * 5 ms / 2 = 6.25, maximum
-    /// 18.75, so that the middle of the target range is 12.5 packets or 5 ms; weight 1 -
-    /// exp(-1/2500) = 3.99920011e-4 (1/2500 - 1/2500^2/2 + 1/2500^3/6). 1 Mbit/s: 0.625 is below
-    /// 5, so 5 and 15.
+    /// Parameters that are left out follow from the link's rate as in the paper. 10 Mbit/s are C =
+    /// 2500 packets of 500 B a second: minimum 2500 * 5 ms / 2 = 6.25, maximum 18.75, so that the
+    /// middle of the target range is 12.5 packets or 5 ms; weight 1 - exp(-1/2500) = 3.99920011e-4
+    /// (1/2500 - 1/2500^2/2 + 1/2500^3/6). 1 Mbit/s: 0.625 is below 5, so 5 and 15.
     #[test]
     fn what_is_left_out_follows_from_the_rate() {
         let stream = &mut Streams::new(1, 0).named("test");
@@ -403,7 +403,8 @@ mod tests {
         assert_eq!((wide.low, wide.high), (45.0, 55.0), "25 and 75");
     }
 
-    /// Bounds or steps could be such that the maximum probability leaves its range or never moves.
+    /// Bounds and steps with which the maximum probability leaves its range or never moves are
+    /// refused by their key.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let rate = Rate::from_bps(10_000_000);

@@ -46,8 +46,8 @@ parameters! {
         /// Lowest precedence that has a middle threshold, 0 to the number of precedences (none has
         /// one). Lower precedences have a dynamic maximum probability alone.
         first_middle: u32 = 1, "Liu 2001, section 3.3";
-        /// Where the average exceeds the maximum threshold, bring a lower dynamic maximum
-        /// probability up to the static one before it grows by the increment; without this it grows
+        /// Brings a lower dynamic maximum probability up to the static one, where the average
+        /// exceeds the maximum threshold, before it grows by the increment; without this it grows
         /// from where it is, as in Self-Configuring REDn.
         raise_to_static: bool = true, "Liu 2001, figure 3.5";
         /// Adjust the static maximum probability of middle thresholds: it grows by the increment
@@ -125,8 +125,8 @@ mod tests {
         found
     }
 
-    /// A run would not begin as figure 3.5 does: the dynamic and the effective maximum probability
-    /// at the static one, every average below.
+    /// A run begins as figure 3.5 does: the dynamic and the effective maximum probability at the
+    /// static one, every average below.
     #[test]
     fn everything_starts_at_the_static_maximum_probability() {
         let law = built(&ENTRY, RATE, &[("max_probability", 0.05.into())]).unwrap();
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Thresholds could cross, or factors move the wrong way: 37 packets are the middle threshold
-    /// of 10 Mbit/s, 18 the minimum and 250 the maximum.
+    /// Thresholds that cross, and factors that move the wrong way, are refused: 37 packets are the
+    /// middle threshold of 10 Mbit/s, 18 the minimum and 250 the maximum.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let wrong = |key: &str, value: Value| built(&ENTRY, RATE, &[(key, value)]).err();

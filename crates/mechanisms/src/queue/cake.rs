@@ -106,9 +106,9 @@ parameters! {
         /// Between what the link is shared.
         isolation: Isolation = "triple_isolate",
             "Hoiland-Jorgensen et al. 2018, section III-A";
-        /// How many flows, consecutive in their numbers, have one source host, 1 or more: another
-        /// spelling of `host` of flows, for all flows of the network. If left out, hosts are those
-        /// between which the flows are: nodes, or what `host` and `to_host` of flows say.
+        /// Number of flows, consecutive in their numbers, that have one source host, 1 or more:
+        /// another spelling of `host` of flows, for all flows of the network. If left out, hosts
+        /// are those between which the flows are: nodes, or what `host` and `to_host` of flows say.
         flows_per_source: Option<u32>, "Linux net/sched/sch_cake.c (2018: an address is a host)";
         /// The same for destination hosts, another spelling of `to_host` of flows.
         flows_per_destination: Option<u32>,
@@ -125,19 +125,19 @@ parameters! {
         mtu: Size = "1514 B", "Linux net/sched/sch_cake.c (2018, cake_set_rate)";
         /// Sojourn time that a standing queue may cost.
         target: Span = "5 ms", "Linux net/sched/sch_cake.c (2018)";
-        /// How long the sojourn time must stay above the target before the first drop, and the time
-        /// between the first two drops: about the longest round-trip time (`rtt`); at least twice
-        /// the target. Above 0.
+        /// Time for which the sojourn time must stay above the target before the first drop, and
+        /// the time between the first two drops: about the longest round-trip time (`rtt`); at
+        /// least twice the target. Above 0.
         interval: Span = "100 ms", "Linux net/sched/sch_cake.c (2018)";
         /// Mark ECN-capable packets where CoDel would drop them.
         ecn: bool = true, "Linux net/sched/sch_cake.c (2018)";
-        /// Which acknowledgements are dropped as superfluous.
+        /// Acknowledgements that are dropped as superfluous.
         ack_filter: AckFilter = "off", "Hoiland-Jorgensen et al. 2018, section III-C";
-        /// What a packet takes on the wire beside its size, for shares.
+        /// Size that a packet takes on the wire beside its own, for shares.
         overhead: Size = "0 B", "Linux net/sched/sch_cake.c (2018)";
         /// The least that a packet takes on the wire, overhead included.
         mpu: Size = "0 B", "Linux net/sched/sch_cake.c (2018)";
-        /// How the wire frames packets.
+        /// Framing of packets on the wire.
         framing: Framing = "none", "Linux net/sched/sch_cake.c (2018)";
         /// Clear the DSCP once the tin is chosen.
         wash: bool = false, "Linux net/sched/sch_cake.c (2018)";
@@ -145,7 +145,7 @@ parameters! {
         /// of 1514 B), or with a shaper four times what it sends in `interval`, if that is less,
         /// but at least 4 MiB.
         limit: Option<Length>, "Linux net/sched/sch_cake.c (2018, cake_reconfigure)";
-        /// How a queue is found for a flow.
+        /// Rule by which a queue is found for a flow.
         classifier: FlowClassifier = "hash", "Hoiland-Jorgensen et al. 2018, section III-A";
         /// Key of the hash function. Drawn at random if left out, for each run another.
         salt: Option<u64>, "RFC 8290, section 4.1 (a salted hash)";
@@ -216,7 +216,7 @@ struct Cake {
     overhead: Overhead,
     hash: FlowHash,
     flows: FlowGroups,
-    /// How many flows have one host at each end, where they are counted.
+    /// Number of flows that have one host at each end, where they are counted.
     flows_per_host: [Option<u32>; 2],
     isolation: Isolation,
     pool: PacketPool,
@@ -298,7 +298,7 @@ impl Cake {
         FlowKey { flow, source, destination }
     }
 
-    /// Whether more waits than the buffer holds.
+    /// Returns true if more waits than the buffer holds.
     fn overflows(&self) -> bool {
         match self.limit {
             Length::Packets(limit) => u64::from(self.backlog.packets) > limit,

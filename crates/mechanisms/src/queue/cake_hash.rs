@@ -2,7 +2,7 @@
 
 use super::cake_hosts::{Hosts, Isolation, WAYS};
 
-/// What a flow is to its tin.
+/// State of a flow in its tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Rotation {
     /// It has nothing to send, and nothing is remembered of it.
@@ -18,7 +18,7 @@ pub(super) enum Rotation {
     Decaying,
 }
 
-/// Where the 5-tuple and the hosts of a packet belong.
+/// Hashes of the 5-tuple and of the hosts of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowKey {
     pub(super) flow: u32,
@@ -26,7 +26,7 @@ pub(super) struct FlowKey {
     pub(super) destination: u32,
 }
 
-/// What is kept of a queue to find it, and to know whose it is.
+/// Entry of a queue, by which it is found and its owner known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Way {
     /// The hash of the flow for which it is reserved.

@@ -2,11 +2,11 @@
 
 use forebay_units::{Rate, Size, Time};
 
-/// What each packet that leaves moves on.
+/// Clock that each packet that leaves moves on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     rate: Rate,
-    /// When the next packet may leave.
+    /// Time at which the next packet may leave.
     pub(super) next: Time,
 }
 
@@ -32,7 +32,8 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
     clock: Clock,
-    /// When the next packet may leave at two thirds of the rate, whatever else was charged.
+    /// Time at which the next packet may leave at two thirds of the rate, whatever else was
+    /// charged.
     failsafe: Time,
 }
 
@@ -48,7 +49,7 @@ impl Shaper {
         }
     }
 
-    /// When the next packet may leave.
+    /// Returns the time at which the next packet may leave.
     pub(super) fn ready(&self) -> Time {
         self.clock.next.min(self.failsafe)
     }

@@ -31,7 +31,7 @@ struct FlowQueue {
     /// Parts of bytes that it may still send in this round.
     deficit: i64,
     rotation: Rotation,
-    /// Which chain it is in; of no meaning while it is idle.
+    /// Chain that it is in; of no meaning while it is idle.
     chain: usize,
     before: u32,
     behind: u32,
@@ -42,7 +42,7 @@ const NEW: usize = 0;
 const OLD: usize = 1;
 const DECAYING: usize = 2;
 
-/// How many flows are in each rotation.
+/// Number of flows in each rotation.
 #[derive(Clone, Copy, Default)]
 struct Flows {
     sparse: u32,
@@ -50,7 +50,7 @@ struct Flows {
     decaying: u32,
 }
 
-/// What was counted since the start.
+/// Counts since the start.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     aqm_drops: u64,
@@ -162,7 +162,7 @@ impl Tin {
         }
     }
 
-    /// What the flow of `queue` may send in a round, in parts of a byte.
+    /// Returns the quantum that the flow of `queue` may send in a round, in parts of a byte.
     fn quantum_of(&self, queue: u32) -> i64 {
         self.quantum * PARTS / i64::from(self.hash.load(queue))
     }
@@ -190,7 +190,8 @@ impl Tin {
         }
     }
 
-    /// When the tin's own schedule lets the next packet leave, if it has flows.
+    /// Returns the time at which the tin's own schedule lets the next packet leave, if it has
+    /// flows.
     pub(super) fn scheduled(&self) -> Option<Time> {
         let waits = self.flows.sparse + self.flows.bulk > 0;
         self.clock.filter(|_| waits).map(|clock| clock.next)
@@ -203,7 +204,7 @@ impl Tin {
         }
     }
 
-    /// Whether the tin is not served now: it has sent more than its share, or has no flows.
+    /// Returns true if the tin is not served now: it has sent more than its share, or has no flows.
     pub(super) fn must_wait(&self) -> bool {
         self.deficit < 0 || self.flows.sparse + self.flows.bulk == 0
     }
@@ -334,7 +335,7 @@ impl Tin {
         Some(packet)
     }
 
-    /// Whether `queue` holds nothing.
+    /// Returns true if `queue` holds nothing.
     pub(super) fn is_empty(&self, queue: u32) -> bool {
         self.queues[queue as usize].packets.is_empty()
     }

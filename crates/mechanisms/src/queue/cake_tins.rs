@@ -1,4 +1,4 @@
-//! What CAKE takes from a packet: its tin, and what it takes on the wire.
+//! Properties that CAKE takes from a packet: its tin, and its size on the wire.
 
 use forebay_network::Packet;
 use forebay_parameters::choice;
@@ -24,7 +24,7 @@ choice! {
 }
 
 choice! {
-    /// How the wire frames packets.
+    /// Framing of packets on the wire.
     pub enum Framing {
         /// As they are.
         None = "none",
@@ -86,7 +86,7 @@ impl TinMode {
     }
 }
 
-/// What packets take on the wire beside their sizes.
+/// Overhead of packets on the wire beside their sizes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overhead {
     pub(super) bytes: u64,
@@ -95,7 +95,7 @@ pub(super) struct Overhead {
 }
 
 impl Overhead {
-    /// What a packet of `size` bytes takes.
+    /// Returns the bytes that a packet of `size` bytes takes.
     pub(super) fn on_wire(&self, size: u16) -> u64 {
         let bytes = u64::from(size).saturating_add(self.bytes).max(self.least);
         match self.framing {
@@ -115,7 +115,7 @@ mod tests {
 
     use crate::Dscp;
 
-    /// Packets would join another class than their codepoint says: by name, as tc-cake(8) and Linux
+    /// Packets join the class that their codepoint says: by name, as tc-cake(8) and Linux
     /// (`net/sched/sch_cake.c`) have them, and by the class selector, the upper three bits.
     #[test]
     fn codepoints_have_their_tins() {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(tins(TinMode::DiffServ4, names), four);
     }
 
-    /// A tin would have more than 7/8 of what the one before has: of 8^7 bit/s the last has 7^7.
+    /// Each tin has 7/8 of what the one before has: of 8^7 bit/s the last has 7^7.
     #[test]
     fn eight_tins_fall_by_an_eighth() {
         for mode in [TinMode::DiffServ8, TinMode::Precedence] {
@@ -153,9 +153,9 @@ mod tests {
         assert_eq!(TinMode::DiffServ4.share(Rate::from_bps(100), 3), Rate::from_bps(25));
     }
 
-    /// Shares and a shaper would count other bytes than the wire carries. By hand: 40 B with 10 B
-    /// are 50 B, at least 64 B; in cells 50 B are two, 106 B, 64 B also two, and 1500 B with 10 B
-    /// 32 cells, 1696 B; in PTM 1510 B have 24 bytes more.
+    /// Shares and a shaper count the bytes that the wire carries. By hand: 40 B with 10 B are 50 B,
+    /// at least 64 B; in cells 50 B are two, 106 B, 64 B also two, and 1500 B with 10 B 32 cells,
+    /// 1696 B; in PTM 1510 B have 24 bytes more.
     #[test]
     fn packets_take_what_the_framing_takes() {
         let wire = |size, bytes, least, framing| Overhead { bytes, least, framing }.on_wire(size);

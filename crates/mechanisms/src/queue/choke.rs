@@ -143,7 +143,7 @@ impl Choke {
         }
     }
 
-    /// How many packets are drawn at the present average.
+    /// Returns the number of packets that are drawn at the present average.
     fn draws(&self) -> u64 {
         if self.average <= self.threshold {
             return 0;
@@ -282,10 +282,9 @@ mod tests {
         Streams::new(5, 0).named("test")
     }
 
-    /// CHOKe would act below its threshold, spare matching packets, or drop one of the two alone:
-    /// of one flow alone, packets 0 to 3 find 0 to 3 waiting, up to the threshold of 3; packet 4
-    /// finds 4, and one of them goes with it; packet 5 finds 3, and is let in; and so on,
-    /// alternately.
+    /// Both packets of a match go, above the threshold alone: of one flow alone, packets 0 to 3
+    /// find 0 to 3 waiting, up to the threshold of 3; packet 4 finds 4, and one of them goes with
+    /// it; packet 5 finds 3, and is let in; and so on, alternately.
     #[test]
     fn both_packets_of_a_match_go() {
         let mut queue = choke(&[("threshold", "3 packets".into())]);
@@ -302,9 +301,9 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog { packets: 4, bytes: 4000 });
     }
 
-    /// The packet compared would not be any of those waiting with equal probability: with 1 packet
-    /// of its flow among 10, an arrival is dropped with probability 1/10, and with m independent
-    /// draws with 1 - (9/10)^m. Five standard errors of 20,000 trials are at most 1.8 %; without
+    /// The packet compared is any of those waiting with equal probability: with 1 packet of its
+    /// flow among 10, an arrival is dropped with probability 1/10, and with m independent draws
+    /// with 1 - (9/10)^m. Five standard errors of 20,000 trials are at most 1.8 %; without
     /// replacement three draws would make 0.3 instead of 0.271.
     #[test]
     fn the_packet_compared_is_uniform_over_the_queue() {
@@ -334,10 +333,9 @@ mod tests {
         }
     }
 
-    /// Self-adjusting CHOKe would draw another number than 2 i in its i-th region, or plain CHOKe
-    /// another number than is configured: with regions of 2 packets above a threshold of 4,
-    /// averages up to 6 are in the first, those from 6 on in the second, and so on. Never more than
-    /// wait: 30.
+    /// Self-adjusting CHOKe draws 2 i packets in its i-th region, and plain CHOKe the number that
+    /// is configured: with regions of 2 packets above a threshold of 4, averages up to 6 are in the
+    /// first, those from 6 on in the second, and so on. Never more than wait: 30.
     #[test]
     fn regions_adjust_the_number_of_candidates() {
         let draws = |average: f64, entries: &[(&str, Value)]| {
@@ -357,9 +355,9 @@ mod tests {
         assert_eq!(averages.map(|average| draws(average, &regions)), [0, 2, 2, 4, 4, 6, 28, 30]);
     }
 
-    /// The law behind would take packets that are gone for waiting, or miss arrivals: RIO of weight
-    /// 1, whose average is what the arrival found. With everything of one flow, alternately one is
-    /// let in, which found none, and the next, which found one, goes with it.
+    /// The law behind knows what waits, and misses no arrival: RIO of weight 1, whose average is
+    /// what the arrival found. With everything of one flow, alternately one is let in, which found
+    /// none, and the next, which found one, goes with it.
     #[test]
     fn the_law_behind_knows_what_waits() {
         let one = |value: Value| Value::List(vec![Node::new(value)]);
@@ -387,9 +385,10 @@ mod tests {
         }
     }
 
-    /// A flow would be spared when the law behind is strictest: the paper compares before RED
-    /// decides, so what RED would drop takes its match along. A tail drop of one place that is
-    /// taken drops what is of another flow, and of the same flow both go.
+    /// Packets that the law behind drops are compared too, so that no flow is spared when it is
+    /// strictest: the paper compares before RED decides, so what RED would drop takes its match
+    /// along. A tail drop of one place that is taken drops what is of another flow, and of the same
+    /// flow both go.
     #[test]
     fn what_the_law_behind_would_drop_is_compared() {
         let tail = table(&[("droptail", table(&[("limit", "1 packets".into())]))]);
@@ -403,7 +402,7 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog::default());
     }
 
-    /// CHOKe would be asked to do what it cannot, and the message not say where.
+    /// Parameters that CHOKe cannot follow are refused, and the message names the key.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let error = |entries: &[(&str, Value)]| {

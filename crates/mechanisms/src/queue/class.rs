@@ -92,7 +92,7 @@ impl ClassQueue {
         self.queue.packets() + u32::from(self.head.is_some())
     }
 
-    /// Whether an arrival leaves the head as it is, once that is known.
+    /// Returns true if an arrival leaves the head as it is, once that is known.
     #[inline]
     pub(super) fn keeps_head(&self) -> bool {
         self.head.is_some() || matches!(self.queue, Class::Fifo(_))

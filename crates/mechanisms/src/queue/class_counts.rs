@@ -15,7 +15,7 @@ impl ClassCounts {
         Self(facts.counts_classes.then(|| vec![ClassCount::default(); classes]))
     }
 
-    /// Whether it counts.
+    /// Returns true if it counts.
     pub(super) fn counts(&self) -> bool {
         self.0.is_some()
     }
@@ -44,7 +44,7 @@ impl ClassCounts {
         }
     }
 
-    /// What was counted up to `now`.
+    /// Returns the counts up to `now`.
     pub(super) fn up_to(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
         let all = self.0.as_mut()?;
         all.iter_mut().for_each(|count| count.integrate(now));

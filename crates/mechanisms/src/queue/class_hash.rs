@@ -16,7 +16,7 @@ pub(super) struct ClassHash {
     perturb: Option<Span>,
     next_perturbation: Time,
     perturbations: u64,
-    /// By class, the 5-tuple of the packet that was admitted last.
+    /// 5-tuple of the packet that was admitted last, by class.
     last: Vec<u64>,
     collisions: u64,
 }
@@ -66,7 +66,7 @@ impl ClassHash {
         self.collisions
     }
 
-    /// How often the hash function changed.
+    /// Returns the number of changes of the hash function.
     pub(super) fn perturbations(&self) -> u64 {
         self.perturbations
     }
@@ -87,9 +87,9 @@ mod tests {
         Packet::data(Time::ZERO, FlowId::new(flow), 0, 100, RouteId::new(0))
     }
 
-    /// Flows would not spread over the classes, or a flow be in several while the hash function
-    /// stays. Of 8000 flows over 8 classes each gets 1000 in the mean, with a standard deviation of
-    /// sqrt(8000 / 8 * 7 / 8) = 29.6; the bound is five of these.
+    /// Flows spread over the classes, and each stays in one while the hash function stays. Of 8000
+    /// flows over 8 classes each gets 1000 in the mean, with a standard deviation of sqrt(8000 / 8
+    /// * 7 / 8) = 29.6; the bound is five of these.
     #[test]
     fn flows_spread_over_classes_and_stay() {
         let stream = &mut Streams::new(3, 0).named("keys");
@@ -105,10 +105,10 @@ mod tests {
         assert!(members.iter().all(|n: &f64| (n - 1000.0).abs() < 5.0 * 29.6), "{members:?}");
     }
 
-    /// The hash function would change at other times than every period, or not change: at 0, 99,
-    /// 100, 350 and 399 ms with a period of 100 ms there are three functions, and three changes
-    /// that are due by then. Under a new function a flow of 64 classes stays where it was with
-    /// probability 1/64: of 1000 flows 15.6 in the mean, with a deviation of 3.9; bound: five.
+    /// The hash function changes every period: at 0, 99, 100, 350 and 399 ms with a period of 100
+    /// ms there are three functions, and three changes that are due by then. Under a new function a
+    /// flow of 64 classes stays where it was with probability 1/64: of 1000 flows 15.6 in the mean,
+    /// with a deviation of 3.9; bound: five.
     #[test]
     fn perturbation_moves_flows() {
         let stream = &mut Streams::new(4, 0).named("keys");
@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(hash.perturbations(), 3);
     }
 
-    /// Collisions would be counted where none share a class at a time, or not where they do: the
-    /// second flow finds the first waiting, the third finds nothing, the fourth its own.
+    /// Collisions are counted where flows share a class at a time, and only there: the second flow
+    /// finds the first waiting, the third finds nothing, the fourth its own.
     #[test]
     fn packets_collide_with_those_that_wait() {
         let mut hash = by_flow(2, Some(0), None);

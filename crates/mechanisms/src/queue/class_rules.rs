@@ -94,7 +94,7 @@ impl Parameter for Rule {
 }
 
 impl Rule {
-    /// Whether `packet` matches it in all but its flow and hosts.
+    /// Returns true if `packet` matches it in all but its flow and hosts.
     fn matches(&self, packet: &Packet) -> bool {
         let Self { dscp, precedence, ecn, .. } = self;
         dscp.as_ref().is_none_or(|set| set.0.contains(&Dscp(packet.dscp())))

@@ -1,5 +1,5 @@
-//! What schedulers with several classes share: classification, the queues of the classes and their
-//! counts. Each scheduler only chooses which class is served next.
+//! Common parts of schedulers with several classes: classification, the queues of the classes and
+//! their counts. Each scheduler only chooses which class is served next.
 
 use forebay_kernel::Stream;
 use forebay_network::{
@@ -11,11 +11,11 @@ use forebay_units::{Size, Time};
 use super::class::ClassQueue;
 use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
-use super::{MOST_PRECEDENCES, Queue, Queues};
+use super::{MAX_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
 /// Most classes of a scheduler: a bit each.
-pub(super) const MOST_CLASSES: usize = MOST_PRECEDENCES;
+pub(super) const MAX_CLASSES: usize = MAX_PRECEDENCES;
 
 /// Probes of every scheduler with classes.
 pub(super) const PROBES: &[Probe] = &[
@@ -45,8 +45,8 @@ parameters! {
     }
 }
 
-/// Which class is served next. Classes are numbered from 0; one is active while it has a packet
-/// that may be sent.
+/// Choice of the class that is served next. Classes are numbered from 0; one is active while it has
+/// a packet that may be sent.
 pub(super) trait Scheduler: Send {
     /// A packet of `size` bytes was accepted into the queue of `class`.
     fn accepted(&mut self, _class: usize, _size: u16, _now: Time) {}
@@ -77,7 +77,8 @@ pub(super) trait Scheduler: Send {
         Time::NEVER
     }
 
-    /// Whether `class` could send a packet of `size` bytes at `now` if it had nothing else to send.
+    /// Returns true if `class` could send a packet of `size` bytes at `now` if it had nothing else
+    /// to send.
     fn admits(&self, _class: usize, _size: u16, _now: Time) -> bool {
         true
     }
@@ -115,7 +116,7 @@ fn classes_of(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What a class has done since the run began.
+/// Totals of a class since the run began.
 #[derive(Clone, Copy, Default)]
 struct ClassTotals {
     sent_bytes: u64,
@@ -180,13 +181,13 @@ pub(super) fn quanta(
 }
 
 impl ClassOptions {
-    /// How many classes there are, 1 to 64.
+    /// Returns the number of classes, 1 to 64.
     pub(super) fn count(&self, section: &Section<'_>) -> Result<usize, Problem> {
         let count = self.classes.len();
-        if (1..=MOST_CLASSES).contains(&count) {
+        if (1..=MAX_CLASSES).contains(&count) {
             return Ok(count);
         }
-        let message = format!("has {count} queues; allowed are 1 to {MOST_CLASSES}");
+        let message = format!("has {count} queues; allowed are 1 to {MAX_CLASSES}");
         Err(section.fail("classes", message))
     }
 

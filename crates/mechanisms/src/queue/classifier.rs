@@ -5,14 +5,14 @@ use forebay_network::Packet;
 use forebay_parameters::{Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
-use super::MOST_PRECEDENCES;
+use super::MAX_PRECEDENCES;
 use super::class_hash::ClassHash;
 use super::class_rules::{Rule, Rules};
 use super::flow_hash::Tuples;
 use crate::{Dscp, DscpSet, FlowGroups, FlowKeys, GroupSet, LinkFacts};
 
 choice! {
-    /// What packets are classified by.
+    /// Property that packets are classified by.
     pub enum ClassifyBy {
         /// Their precedence (colour): see `map`.
         Precedence = "precedence",
@@ -33,10 +33,10 @@ choice! {
 }
 
 parameters! {
-    /// How the packets of a scheduler are classified.
+    /// Options of a scheduler's classification of packets.
     pub struct ClassifyOptions {
-        /// What packets are classified by. If left out: that of `dscp`, `ecn_classes`, `rules`,
-        /// `flow_groups` and `map` which is given.
+        /// Property that packets are classified by. If left out: that of `dscp`, `ecn_classes`,
+        /// `rules`, `flow_groups` and `map` which is given.
         classify: Option<ClassifyBy>, "RFC 2475, section 2.3.1";
         /// The class of each precedence, from 0 on; the last holds for higher ones too. For cells
         /// with two priorities, of which precedences 2 and 3 are those with CLP=1: [0, 1, 0, 1].
@@ -56,10 +56,10 @@ parameters! {
         /// The groups of flows of each class, one entry for each of the first classes: a name, or a
         /// list of names.
         flow_groups: Option<Vec<GroupSet>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
-        /// What `flow_hash` takes the hash of; the flow if left out.
+        /// Fields that `flow_hash` takes the hash of; the flow if left out.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
-        /// How often the hash function of `flow_hash` changes, above 0. Packets that wait stay
-        /// where they are, so that those of a flow may overtake each other. Never if left out.
+        /// Period after which the hash function of `flow_hash` changes, above 0. Packets that wait
+        /// stay where they are, so that those of a flow may overtake each other. Never if left out.
         perturb: Option<Span>, "Linux tc-flow(8) (perturb)";
         /// Key of the hash function of `flow_hash`. Drawn at random if left out, for each run
         /// another.
@@ -72,17 +72,17 @@ parameters! {
 
 /// To which class a packet belongs.
 pub(super) enum Classifier {
-    /// By precedence.
-    Precedence([u8; MOST_PRECEDENCES]),
-    /// By differentiated services codepoint.
+    /// Class of each precedence.
+    Precedence([u8; MAX_PRECEDENCES]),
+    /// Class of each differentiated services codepoint.
     Dscp([u8; Dscp::COUNT]),
-    /// By ECN codepoint.
+    /// Class of each ECN codepoint.
     Ecn([u8; 4]),
-    /// By the first rule that matches.
+    /// Class of the first rule that matches.
     Rules(Rules),
-    /// By group of flows, each of which has a class.
+    /// Class of each group of flows.
     FlowGroups(FlowGroups, Vec<u8>),
-    /// By a hash of the flow.
+    /// Class from a hash of the flow.
     FlowHash(Box<ClassHash>),
 }
 
@@ -91,7 +91,7 @@ impl Classifier {
     #[inline(always)]
     pub(super) fn class(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> usize {
         match self {
-            Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES].into(),
+            Self::Precedence(map) => map[usize::from(packet.precedence) % MAX_PRECEDENCES].into(),
             other => other.class_otherwise(packet, now, stream),
         }
     }
@@ -99,7 +99,7 @@ impl Classifier {
     #[inline(never)]
     fn class_otherwise(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> usize {
         let class = match self {
-            Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES],
+            Self::Precedence(map) => map[usize::from(packet.precedence) % MAX_PRECEDENCES],
             Self::Dscp(map) => map[usize::from(packet.dscp()) % Dscp::COUNT],
             Self::Ecn(map) => map[packet.ecn() as usize],
             Self::Rules(rules) => rules.class(packet),
@@ -112,7 +112,7 @@ impl Classifier {
     /// The class of packets of `precedence`, if they are classified by that alone.
     pub(super) fn class_of_precedence(&self, precedence: u8) -> Option<usize> {
         match self {
-            Self::Precedence(map) => Some(map[usize::from(precedence) % MOST_PRECEDENCES].into()),
+            Self::Precedence(map) => Some(map[usize::from(precedence) % MAX_PRECEDENCES].into()),
             _ => None,
         }
     }
@@ -141,7 +141,7 @@ impl Classifier {
 }
 
 impl ClassifyOptions {
-    /// What the keys that are given classify by.
+    /// Returns the properties that the given keys classify by.
     fn given(&self) -> Vec<(ClassifyBy, &'static str)> {
         let all = [
             (ClassifyBy::Precedence, "map", self.map.is_some()),
@@ -274,11 +274,11 @@ impl ClassifyOptions {
         &self,
         section: &Section<'_>,
         last: usize,
-    ) -> Result<[u8; MOST_PRECEDENCES], Problem> {
+    ) -> Result<[u8; MAX_PRECEDENCES], Problem> {
         if let Some(given) = &self.map {
-            if given.is_empty() || given.len() > MOST_PRECEDENCES {
+            if given.is_empty() || given.len() > MAX_PRECEDENCES {
                 let message =
-                    format!("has {} entries; allowed are 1 to {MOST_PRECEDENCES}", given.len());
+                    format!("has {} entries; allowed are 1 to {MAX_PRECEDENCES}", given.len());
                 return Err(section.fail("map", message));
             }
             if let Some(wrong) = given.iter().find(|class| **class as usize > last) {
@@ -376,7 +376,8 @@ mod tests {
         packet.with_marking(forebay_network::Marking { precedence, dscp }).with_ecn(ecn)
     }
 
-    /// A packet would join another class than the scenario says.
+    /// Packets join the class that the scenario says, by each property that they can be classified
+    /// by.
     #[test]
     fn packets_join_the_class_that_is_said() {
         let mut stream = Streams::new(0, 0).named("test");
@@ -407,8 +408,8 @@ mod tests {
         assert_eq!(class(&mut by, 1, 10, Ecn::Ect0), 2);
     }
 
-    /// A flow would be in the class of another group, data or acknowledgements: groups mail, voice
-    /// and web have the flows 0, 1 and 2, and 3.
+    /// Flows, data and acknowledgements, are in the class of their group: groups mail, voice and
+    /// web have the flows 0, 1 and 2, and 3.
     #[test]
     fn flows_join_the_class_of_their_group() {
         let mut stream = Streams::new(0, 0).named("test");
@@ -434,8 +435,8 @@ mod tests {
         assert_eq!(classes(vec![("rules", rules)]), [1, 0, 0, 2]);
     }
 
-    /// A subscriber's packets would be in the class of another: mail is from host h to s, voice
-    /// from i to s, web from h to t; acknowledgements go the other way. What is hashed is one host.
+    /// A subscriber's packets are in the class of its hosts: mail is from host h to s, voice from i
+    /// to s, web from h to t; acknowledgements go the other way. What is hashed is one host.
     #[test]
     fn packets_join_the_class_of_their_hosts() {
         let mut stream = Streams::new(0, 0).named("test");
@@ -461,7 +462,7 @@ mod tests {
         }
     }
 
-    /// Packets would be classified by what was not meant, or by a class that does not exist.
+    /// Contradictory or missing keys, and classes that do not exist, are refused where they stand.
     #[test]
     fn contradictions_are_refused_where_they_stand() {
         let path = |entries| make(entries).err().map_or(String::new(), |problem| problem.path);

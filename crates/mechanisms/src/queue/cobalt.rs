@@ -54,17 +54,17 @@ parameters! {
         /// Sojourn time that a standing queue may cost; at least one and a half transmissions of
         /// `mtu`.
         target: Span = "5 ms", "Palmei et al. 2019; Linux net/sched/sch_cake.c (2018)";
-        /// How long the sojourn time must stay above the target before the first drop, and the time
-        /// between the first two drops; at least twice the target. Above 0.
+        /// Time for which the sojourn time must stay above the target before the first drop, and
+        /// the time between the first two drops; at least twice the target. Above 0.
         interval: Span = "100 ms", "Palmei et al. 2019; Linux net/sched/sch_cake.c (2018)";
         /// The largest packet: what waited for less than four transmissions of it is not dropped.
         /// 0 B for no such rule.
         mtu: Size = "1500 B", "Linux net/sched/sch_cake.c (2018, mtu_time)";
-        /// By how much the probability of BLUE rises when the buffer overflows, at most once in
-        /// each target, 0 to 1.
+        /// Increment of the probability of BLUE when the buffer overflows, at most once in each
+        /// target, 0 to 1.
         increment: f64 = 0.00390625, "Linux net/sched/sch_cake.c (2018, p_inc: 1/256)";
-        /// By how much that probability falls when the link finds the queue empty, at most once in
-        /// each target, 0 to 1.
+        /// Decrement of that probability when the link finds the queue empty, at most once in each
+        /// target, 0 to 1.
         decrement: f64 = 0.000244140625, "Linux net/sched/sch_cake.c (2018, p_dec: 1/4096)";
         /// Mark ECN-capable packets where CoDel would drop them. BLUE drops them.
         ecn: bool = false, "RFC 3168, section 5";

@@ -15,7 +15,7 @@ pub(super) struct CobaltLaw {
     /// Delay up to which nothing is dropped: four transmissions of the largest packet.
     pub(super) spared: Span,
     pub(super) ecn: bool,
-    /// By how much BLUE's probability rises when the queue overflows, and falls when it is empty.
+    /// Steps of BLUE's probability: up when the queue overflows, and down when it is empty.
     pub(super) increment: f64,
     pub(super) decrement: f64,
 }
@@ -34,7 +34,7 @@ impl CobaltLaw {
     }
 }
 
-/// What becomes of a packet that leaves.
+/// Decision on a packet that leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     Pass,
@@ -48,9 +48,10 @@ pub(super) enum Fate {
 /// The state of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CobaltState {
-    /// When the next packet is to be dropped; while none is, until when the queue counts as used.
+    /// Time at which the next packet is to be dropped; while none is, until when the queue counts
+    /// as used.
     pub(super) next_drop: Time,
-    /// When BLUE's probability moved last.
+    /// Time at which BLUE's probability moved last.
     moved: Time,
     /// Drops and marks of this stay above the target, and what is left of former ones.
     pub(super) count: u32,
@@ -60,7 +61,7 @@ pub(super) struct CobaltState {
 }
 
 impl CobaltState {
-    /// When a drop is due that follows one at `from`.
+    /// Returns the time at which a drop is due that follows one at `from`.
     fn next_after(&self, from: Time, law: &CobaltLaw) -> Time {
         from + law.interval.scaled(1.0 / f64::from(self.count.max(1)).sqrt())
     }
@@ -89,7 +90,7 @@ impl CobaltState {
         }
     }
 
-    /// Whether nothing is left of a former congestion.
+    /// Returns true if nothing is left of a former congestion.
     pub(super) fn is_at_rest(&self, now: Time) -> bool {
         self.probability == 0.0 && self.count == 0 && now >= self.next_drop
     }

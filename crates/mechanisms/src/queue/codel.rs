@@ -46,8 +46,8 @@ parameters! {
     pub struct CoDelParameters {
         /// Sojourn time that a standing queue may cost.
         target: Span = "5 ms", "RFC 8289, section 5";
-        /// How long the sojourn time must stay above the target before the first drop, and the time
-        /// between the first two drops: about the longest round-trip time. Above 0.
+        /// Time for which the sojourn time must stay above the target before the first drop, and
+        /// the time between the first two drops: about the longest round-trip time. Above 0.
         interval: Span = "100 ms", "RFC 8289, section 5";
         /// The largest packet: while no more than this waits behind a packet, it is not dropped.
         mtu: Size = "1500 B", "RFC 8289, section 5 (maxpacket)";
@@ -198,21 +198,20 @@ mod tests {
         times
     }
 
-    /// Drops would not follow the control law (RFC 8289, section 3.3). 1000 packets wait
-    /// from 0 on, so that a packet that leaves at t has waited for t while t < 100 ms. Above 5 ms
-    /// from 5 ms on, the first is dropped 100 ms later, at 105 ms; the following at 105 + 100,
-    /// then 100/sqrt(2) = 70.711, 100/sqrt(3) = 57.735, 50, 44.721, 40.825 ms later. The clock here
-    /// ticks at multiples of 0.1 ms, so a drop is seen at the next: 205, 275.711, 333.446, 383.446,
-    /// 428.167, 468.992 are rounded up to them, but not added up from them.
+    /// Drops follow the control law (RFC 8289, section 3.3). 1000 packets wait from 0 on, so that a
+    /// packet that leaves at t has waited for t while t < 100 ms. Above 5 ms from 5 ms on, the
+    /// first is dropped 100 ms later, at 105 ms; the following at 105 + 100, then 100/sqrt(2) =
+    /// 70.711, 100/sqrt(3) = 57.735, 50, 44.721, 40.825 ms later. The clock here ticks at multiples
+    /// of 0.1 ms, so a drop is seen at the next: 205, 275.711, 333.446, 383.446, 428.167, 468.992
+    /// are rounded up to them, but not added up from them.
     #[test]
     fn drops_follow_the_control_law() {
         let times = overload(&mut codel(false), 1000, 0, 480_000, Ecn::NotEct);
         assert_eq!(times, [105_000, 205_000, 275_800, 333_500, 383_500, 428_200, 469_000]);
     }
 
-    /// ECN would lose packets, or signal at another rate than drops do: a mark takes the place of
-    /// each drop, and nothing is dropped. Without `ecn`, or where the packets are not ECN-capable,
-    /// nothing is marked.
+    /// Marks take the place of drops: ECN loses no packets, and signals at the rate of drops.
+    /// Without `ecn`, or where the packets are not ECN-capable, nothing is marked.
     #[test]
     fn marks_take_the_place_of_drops() {
         let marks = |ecn, field| {
@@ -226,8 +225,8 @@ mod tests {
         assert_eq!(marks(false, Ecn::Ect0), (times, 1000 - 7));
     }
 
-    /// CoDel would drop where the queue is good. Of 49 packets one leaves every 0.1 ms: they wait
-    /// for 4.9 ms and are left alone; 50 wait for 5 ms, which is not below the target. And one
+    /// CoDel drops nothing where the queue is good. Of 49 packets one leaves every 0.1 ms: they
+    /// wait for 4.9 ms and are left alone; 50 wait for 5 ms, which is not below the target. And one
     /// packet below the target is enough: every 10 ms four arrive and four leave that waited for 10
     /// ms, but once in 100 ms four more leave as they come. Then an interval begins anew each time,
     /// and its end is never reached.
@@ -250,8 +249,9 @@ mod tests {
         assert!(drops(0) > 0);
     }
 
-    /// Slow links would stand idle, where one packet takes longer than the target: with no more
-    /// than the MTU behind the packet at the head nothing is dropped, whatever it waited.
+    /// A queue of one packet is left alone, so that slow links, where one packet takes longer than
+    /// the target, do not stand idle: with no more than the MTU behind the packet at the head
+    /// nothing is dropped, whatever it waited.
     #[test]
     fn a_queue_of_one_packet_is_left_alone() {
         let drops = |behind: u16| {
@@ -269,10 +269,10 @@ mod tests {
         assert!(drops(1501) > 0);
     }
 
-    /// CoDel would forget at every pause at which rate of drops the queue is held, or never. Drops
-    /// at 105 and 205 to 469 ms make seven. Then the queue is empty for a moment, and the next
-    /// overload begins with a count of 7 - 1 = 6: the second of its drops comes 100/sqrt(6) =
-    /// 40.825 ms after the first. 16 intervals after the last drop that was due, it begins with 1.
+    /// CoDel remembers for a while at which rate of drops the queue is held. Drops at 105 and 205
+    /// to 469 ms make seven. Then the queue is empty for a moment, and the next overload begins
+    /// with a count of 7 - 1 = 6: the second of its drops comes 100/sqrt(6) = 40.825 ms after the
+    /// first. 16 intervals after the last drop that was due, it begins with 1.
     #[test]
     fn the_rate_of_drops_is_remembered_for_a_while() {
         let second = |pause: u64| {

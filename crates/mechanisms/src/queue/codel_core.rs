@@ -26,10 +26,10 @@ pub(super) trait CoDelQueue {
 /// The state of a queue; names in parentheses are those of the pseudo-code of RFC 8289.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CoDelState {
-    /// When the sojourn time will have been above the target for an interval (first_above_time);
-    /// `None` while it is below.
+    /// Time at which the sojourn time will have been above the target for an interval
+    /// (first_above_time); `None` while it is below.
     above_until: Option<Time>,
-    /// When the next packet is to be dropped (drop_next).
+    /// Time at which the next packet is to be dropped (drop_next).
     pub(super) next_drop: Time,
     /// Sojourn time of the packet that left last.
     pub(super) sojourn: Span,
@@ -38,18 +38,18 @@ pub(super) struct CoDelState {
     pub(super) count: u32,
     /// The count at the last entry (lastcount).
     count_at_entry: u32,
-    /// Whether packets are being dropped.
+    /// True while packets are being dropped.
     pub(super) dropping: bool,
 }
 
 /// A packet at the head, taken out of the queue.
 struct Head {
     packet: Packet,
-    /// Whether packets have waited for longer than the target since an interval ago (ok_to_drop).
+    /// True if packets have waited for longer than the target since an interval ago (ok_to_drop).
     late: bool,
 }
 
-/// What there is at a dequeue.
+/// Context of a dequeue.
 struct Dequeue<'a, 'b, Q> {
     law: &'a CoDelLaw,
     queue: &'a mut Q,
@@ -99,8 +99,8 @@ impl CoDelState {
         Some(Head { packet, late: at.now >= until })
     }
 
-    /// When the next drop follows one at `from`: drops come closer with the root of their number,
-    /// to which TCP's rate answers linearly.
+    /// Returns the time of the drop that follows one at `from`: drops come closer with the root of
+    /// their number, to which TCP's rate answers linearly.
     fn next_after(&self, from: Time, law: &CoDelLaw) -> Time {
         from + law.interval.scaled(1.0 / f64::from(self.count).sqrt())
     }
@@ -158,7 +158,7 @@ impl CoDelState {
 }
 
 impl CoDelLaw {
-    /// Whether `packet` can be marked and shall be.
+    /// Returns true if `packet` can be marked and shall be.
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn && packet.is_ecn_capable()
     }

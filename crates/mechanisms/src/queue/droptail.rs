@@ -50,7 +50,7 @@ impl DropTail {
         self.limit
     }
 
-    /// Whether it never drops a packet.
+    /// Returns true if it never drops a packet.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.limit.is_none()
@@ -103,7 +103,7 @@ mod tests {
         DropTail { limit, reserved: None }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
-    /// A buffer would hold more, or less, than its size.
+    /// A buffer holds exactly its limit, in packets or bytes.
     #[test]
     fn the_buffer_holds_exactly_its_limit() {
         let two = Some(Length::Packets(2));

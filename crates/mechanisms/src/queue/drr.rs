@@ -36,8 +36,8 @@ parameters! {
     /// Parameters of deficit round robin.
     pub struct DrrParameters {
         ..classes: ClassOptions;
-        /// What each class may send in a round, at least 20 B; a packet larger than that waits for
-        /// further rounds. 1500 B each if left out.
+        /// Size that each class may send in a round, at least 20 B; a packet larger than that waits
+        /// for further rounds. 1500 B each if left out.
         quanta: Option<Vec<Size>>, "Shreedhar and Varghese 1995, section 3 (at least the largest \
                                     packet, so that each turn serves one)";
     }

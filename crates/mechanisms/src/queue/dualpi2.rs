@@ -87,7 +87,7 @@ choice! {
 }
 
 choice! {
-    /// What has the L queue.
+    /// Packets that have the L queue.
     pub enum LowLatencyTraffic {
         /// ECT(1) and CE.
         Ect1 = "ect1",
@@ -97,11 +97,11 @@ choice! {
 }
 
 choice! {
-    /// How a probability becomes a decision.
+    /// Way in which a probability becomes a decision.
     pub enum Decisions {
-        /// By chance; the square by two independent draws.
+        /// Chance; the square by two independent draws.
         Random = "random",
-        /// By adding up: each time the sum of probabilities exceeds 1.
+        /// Accumulation: each time the sum of probabilities exceeds 1.
         Recurrent = "recurrent",
     }
 }
@@ -114,13 +114,13 @@ parameters! {
         /// Time between two updates of the probability, 100 us to 10 s. The first is due so long
         /// after the start of the run.
         update_interval: Span = "16 ms", "RFC 9332, appendix A.1 (Tupdate)";
-        /// By how much an update moves the probability per second of delay above the target, in
-        /// Hz; 0 or more.
+        /// Gain of the delay: change of the probability in an update, per second of delay above the
+        /// target, in Hz; 0 or more.
         alpha: f64 = 0.16, "RFC 9332, appendix A.1 (in Hz)";
-        /// By how much it does per second that the delay has grown since the last update, in Hz; 0
-        /// or more.
+        /// Gain of the delay's growth: change of the probability in an update, per second that the
+        /// delay has grown since the last one, in Hz; 0 or more.
         beta: f64 = 3.2, "RFC 9332, appendix A.1 (in Hz)";
-        /// Which delay drives the controller.
+        /// Delay that drives the controller.
         delay: DrivingDelay = "larger",
             "RFC 9332, appendix A.2; Linux net/sched/sch_dualpi2.c (2024)";
         /// Coupling factor: probability of marks in the L queue over the controller's. Above 0.
@@ -138,14 +138,14 @@ parameters! {
         /// Share of the link, in percent from 0 to 100, that the C queue has at least while both
         /// hold packets.
         classic_share: u32 = 10, "Linux net/sched/sch_dualpi2.c (2024, classic_protection)";
-        /// What has the L queue.
+        /// Packets that have the L queue.
         low_latency: LowLatencyTraffic = "ect1", "RFC 9331, section 5.1";
         /// Drop ECN-capable packets as well when `coupling` times the probability exceeds 1.
         /// If not, it is held at that value, and the buffer overflows.
         drop_overload: bool = true, "RFC 9332, section 2.5.1.2";
         /// Let the controller's probability decide when a packet arrives instead of when it leaves.
         drop_early: bool = false, "Linux net/sched/sch_dualpi2.c (2024)";
-        /// How a probability becomes a decision.
+        /// Way in which a probability becomes a decision.
         decisions: Decisions = "random", "RFC 9332, appendix A.1 (recur)";
         /// The largest packet: while less than two of these wait behind a packet, the controller's
         /// probability does not concern it.
@@ -188,7 +188,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 struct Held {
     packet: Packet,
     entered: Time,
-    /// Whether the step concerns it.
+    /// True if the step concerns it.
     step: bool,
 }
 
@@ -202,7 +202,7 @@ struct Lane {
 }
 
 impl Lane {
-    /// How long the packet at the head has waited at `at`.
+    /// Returns the time for which the packet at the head has waited at `at`.
     fn delay(&self, at: Time) -> Span {
         self.waiting.front().map_or(Span::ZERO, |held| at.since(held.entered))
     }
@@ -213,7 +213,7 @@ impl Lane {
         Some(held)
     }
 
-    /// Whether the sum of probabilities, with `probability`, exceeds 1 (recur).
+    /// Returns true if the sum of probabilities, with `probability`, exceeds 1 (recur).
     fn recurs(&mut self, probability: f64) -> bool {
         self.sum += probability;
         let hit = self.sum > 1.0;
@@ -222,7 +222,7 @@ impl Lane {
     }
 }
 
-/// What becomes of a packet.
+/// Decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Pass,
@@ -230,7 +230,7 @@ enum Fate {
     Drop,
 }
 
-/// What an update moves.
+/// State that an update moves.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Controller {
     /// The probability (p').
@@ -321,17 +321,17 @@ impl DualPi2 {
         self.updates = updates;
     }
 
-    /// Whether so little waits that the controller's probability does not count.
+    /// Returns true if so little waits that the controller's probability does not count.
     fn is_short(&self) -> bool {
         self.backlog().bytes < self.parameters.mtu.bytes().saturating_mul(2)
     }
 
-    /// Whether `coupling` times the probability exceeds 1.
+    /// Returns true if `coupling` times the probability exceeds 1.
     fn overloaded(&self) -> bool {
         self.parameters.coupling * self.controller.probability > 1.0
     }
 
-    /// Whether the square of the probability decides against a packet of a queue.
+    /// Returns true if the square of the probability decides against a packet of a queue.
     fn squared(&mut self, low: bool, stream: &mut Stream) -> bool {
         let p = self.controller.probability;
         match self.parameters.decisions {
@@ -384,7 +384,7 @@ impl DualPi2 {
         (excess / ramp.seconds()).min(1.0)
     }
 
-    /// Whether `packet` has the L queue.
+    /// Returns true if `packet` has the L queue.
     fn is_low(&self, packet: &Packet) -> bool {
         match (self.parameters.low_latency, packet.ecn()) {
             (_, Ecn::Ect1 | Ecn::Ce) => true,
@@ -409,7 +409,7 @@ impl DualPi2 {
         Some((held, change * size, of_low))
     }
 
-    /// What becomes of a packet that leaves.
+    /// Returns the decision on a packet that leaves.
     fn decide_leaving(
         &mut self,
         held: &Held,
@@ -431,7 +431,7 @@ impl DualPi2 {
         fate
     }
 
-    /// What becomes of a packet that arrives.
+    /// Returns the decision on a packet that arrives.
     fn decide_arriving(&mut self, packet: &Packet, stream: &mut Stream) -> Fate {
         let fate = match (self.parameters.drop_early, self.is_low(packet)) {
             (false, _) => Fate::Pass,

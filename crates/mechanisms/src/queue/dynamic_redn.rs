@@ -13,7 +13,7 @@ use super::rio::{ACTUAL, AVERAGES, Coupling, Rio};
 use crate::LinkFacts;
 
 choice! {
-    /// What becomes of the count of packets since the last drop when congestion is ruled out.
+    /// Treatment of the count of packets since the last drop when congestion is ruled out.
     pub enum SparedCount {
         /// It starts anew, as below the minimum threshold.
         Restart = "restart",
@@ -31,22 +31,22 @@ parameters! {
         /// Divisor by which it shrinks when the average falls below the minimum threshold, above 1:
         /// a factor of 1/3 by default.
         decrement: f64 = 3.0, "Feng et al. 1999; Liu 2001, section 4.1 and table 3.1";
-        /// What the actual threshold is held against: the packets of this and all lower
+        /// Queue that the actual threshold is held against: the packets of this and all lower
         /// precedences, as in the averages (coupled), or of this alone (decoupled).
         actual_queue: Coupling = "coupled", "Liu 2001, section 3.2";
-        /// Whether the count of packets since the last drop starts anew (restart) or stays (keep)
-        /// while the actual threshold rules congestion out.
+        /// Treatment of the count of packets since the last drop while the actual threshold rules
+        /// congestion out: it starts anew (restart) or stays (keep).
         spared_count: SparedCount = "restart",
             "assumed: as below the minimum threshold; Liu 2001 does not say";
         ..redn: RednOptions;
     }
 }
 
-/// What Self-Configuring REDn can show.
+/// Probes of Self-Configuring REDn.
 pub(super) const PROBES: &[Probe] =
     &[AVERAGES, ACTUAL, MAX_PROBABILITIES, REGION, REGION_CHANGES, INCREASES, DECREASES, CHANGED];
 
-/// What Adaptive REDn can show.
+/// Probes of Adaptive REDn.
 pub(super) const ADAPTIVE_PROBES: &[Probe] = &[
     AVERAGES,
     ACTUAL,
@@ -90,7 +90,7 @@ const REGION: Probe = Probe {
 const REGION_CHANGES: Probe =
     Probe { name: "region_changes", unit: "1", meaning: "Times that the region changed." };
 
-/// What Self-Configuring and Adaptive REDn are configured by beside the shape of REDn.
+/// Configuration of Self-Configuring and Adaptive REDn beside the shape of REDn.
 pub(super) struct Dynamics {
     pub increment: f64,
     pub decrement: f64,
@@ -107,10 +107,11 @@ pub(super) struct Middle {
     pub threshold: f64,
     /// The lowest precedence that has a middle threshold.
     pub first: usize,
-    /// Whether a maximum probability grows from the static one at least where the average exceeds
+    /// True if a maximum probability grows from the static one at least where the average exceeds
     /// the maximum threshold.
     pub raise_to_static: bool,
-    /// How long the average stays on one side before the static one is adjusted, if it ever is.
+    /// Time for which the average stays on one side before the static one is adjusted, if it ever
+    /// is.
     pub interval: Option<Span>,
 }
 
@@ -259,7 +260,7 @@ impl DropPolicy for DynamicRedn {
     }
 }
 
-/// How the maximum probability of a precedence moves.
+/// Rule by which the maximum probability of a precedence moves.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     min: f64,
@@ -286,9 +287,10 @@ struct Machine {
     effective: f64,
     /// That of the middle threshold: the static one, unless it is adjusted.
     middle: f64,
-    /// Where it is adjusted: whether the average is at or above the middle threshold.
+    /// True if the average is at or above the middle threshold, where it is adjusted.
     high: bool,
-    /// When it is adjusted next if the average stays on its side. [`Time::NEVER`] if it is not.
+    /// Time at which it is adjusted next if the average stays on its side. [`Time::NEVER`] if it is
+    /// not.
     due: Time,
     /// The thesis's prev-state.
     region: ThresholdZone,
@@ -298,9 +300,9 @@ struct Machine {
     middle_changes: u64,
     increases: u64,
     decreases: u64,
-    /// When one of the two probabilities changed last.
+    /// Time at which one of the two probabilities changed last.
     changed: Time,
-    /// Whether it has moved since it was last read.
+    /// True if it has moved since it was last read.
     moved: bool,
 }
 

@@ -40,8 +40,8 @@ parameters! {
         /// Number of classes, from the first on, that are served by strict priority, the first
         /// first; the others share what they leave.
         strict: u32 = 0, "Linux 5.6 (2020), tc-ets(8), strict; IEEE 802.1Q-2018, clause 37";
-        /// What each class of the round may send in it, at least 20 B: an entry for each class that
-        /// is not strict. 1500 B each if left out.
+        /// Size that each class of the round may send in it, at least 20 B: an entry for each class
+        /// that is not strict. 1500 B each if left out.
         quanta: Option<Vec<Size>>, "Linux 5.6 (2020), tc-ets(8), quanta";
     }
 }

@@ -16,7 +16,7 @@ pub struct Fifo {
     backlog: Backlog,
     /// The rate of the link, if this is a class of a scheduler and its law goes by averages.
     rate: Option<Rate>,
-    /// When the last packet that left it was taken, and its size.
+    /// Time at which the last packet that left it was taken, and its size.
     left: (Time, u16),
 }
 
@@ -53,7 +53,8 @@ impl Fifo {
         verdict
     }
 
-    /// Since when nothing of it waits or is being transmitted, at `now`, if it is so.
+    /// Returns the time since which nothing of it waits or is being transmitted, at `now`, if it is
+    /// so.
     #[inline]
     fn empty_since(&self, idle_since: Option<Time>, now: Time) -> Option<Time> {
         let Some(rate) = self.rate else { return idle_since };
@@ -174,11 +175,11 @@ mod tests {
     use forebay_parameters::{Echo, Section};
     use forebay_units::Span;
 
-    /// RED in a class of a scheduler would go by the average of a queue that emptied long ago, and
-    /// drop all that comes, for as long as other classes keep the link busy. The last packet leaves
-    /// at 100 ms and is sent at 101 ms (1000 B at 8 Mbit/s); 200 ms later the average has decayed
-    /// by 400 packets of 500 B, half a millisecond each: 0.998^400. A packet that is still being
-    /// transmitted is no idle time, but a sample of an empty queue: 0.998.
+    /// RED in a class of a scheduler does not go by the average of a queue that emptied long ago,
+    /// and so does not drop all that comes for as long as other classes keep the link busy. The
+    /// last packet leaves at 100 ms and is sent at 101 ms (1000 B at 8 Mbit/s); 200 ms later the
+    /// average has decayed by 400 packets of 500 B, half a millisecond each: 0.998^400. A packet
+    /// that is still being transmitted is no idle time, but a sample of an empty queue: 0.998.
     #[test]
     fn a_class_is_idle_while_others_send() {
         let rate = Rate::from_bps(8_000_000);

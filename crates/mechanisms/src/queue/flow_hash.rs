@@ -1,4 +1,4 @@
-//! Which of many queues a flow belongs to: by a hash of its header fields.
+//! Mapping of flows to one of many queues: by a hash of their header fields.
 //!
 //! A [`FlowId`](forebay_network::FlowId) stands for a 5-tuple of addresses, ports and protocol. The
 //! acknowledgements of a flow travel in the other direction, so they are another 5-tuple. A
@@ -11,12 +11,12 @@ use forebay_parameters::choice;
 use crate::{FlowGroups, FlowKeys, LinkFacts};
 
 choice! {
-    /// How a queue is found for a flow.
+    /// Rule by which a queue is found for a flow.
     pub enum FlowClassifier {
-        /// By a hash with a secret key: flows may collide.
+        /// Hash with a secret key: flows may collide.
         Hash = "hash",
-        /// By its number: flow f has queue 2 f, its acknowledgements 2 f + 1, modulo the number of
-        /// queues, and a host that of its number. With enough queues none collide.
+        /// Number of the flow: flow f has queue 2 f, its acknowledgements 2 f + 1, modulo the
+        /// number of queues, and a host that of its number. With enough queues none collide.
         Number = "number",
     }
 }
@@ -27,14 +27,14 @@ pub(super) fn tuple_of(packet: &Packet) -> u64 {
     u64::from(packet.flow.number()) << 1 | u64::from(packet.is_feedback())
 }
 
-/// What a hash function is taken of: a number for each 5-tuple, or for its hosts alone.
+/// Input of a hash function: a number for each 5-tuple, or for its hosts alone.
 pub(super) struct Tuples {
     keys: FlowKeys,
     flows: FlowGroups,
 }
 
 impl Tuples {
-    /// By `keys`, if given, else by flows.
+    /// Returns tuples by `keys`, if given, else by flows.
     pub(super) fn of(keys: Option<FlowKeys>, facts: &LinkFacts) -> Self {
         Self { keys: keys.unwrap_or(FlowKeys::Flow), flows: facts.flows.clone() }
     }
@@ -52,7 +52,7 @@ impl Tuples {
 /// The hash function of a queue discipline, which spreads 5-tuples over queues.
 pub(super) struct FlowHash {
     classifier: FlowClassifier,
-    /// What makes it a hash function of its own; drawn for the first packet if not given.
+    /// Key of the hash function; drawn for the first packet if not given.
     key: Option<u64>,
 }
 
@@ -111,11 +111,11 @@ mod tests {
     use forebay_network::{FlowId, PacketKind, RouteId};
     use forebay_units::Time;
 
-    /// Fewer flows, or more, would share a queue than by chance. A flow of n shares its queue of q
-    /// with another with probability 1 - (1 - 1/q)^(n - 1), for 100 flows and 1024 queues 9.22 %.
-    /// The number of such flows has mean n p = 9.22. The indicators of two flows are almost
-    /// independent but that collisions come in pairs, which doubles the variance: over 2000 keys
-    /// the mean deviates by sqrt(2 n p (1 - p) / 2000) = 0.092; bound: five times that.
+    /// Flows share a queue as often as by chance. A flow of n shares its queue of q with another
+    /// with probability 1 - (1 - 1/q)^(n - 1), for 100 flows and 1024 queues 9.22 %. The number of
+    /// such flows has mean n p = 9.22. The indicators of two flows are almost independent but that
+    /// collisions come in pairs, which doubles the variance: over 2000 keys the mean deviates by
+    /// sqrt(2 n p (1 - p) / 2000) = 0.092; bound: five times that.
     #[test]
     fn as_many_flows_collide_as_chance_has_it() {
         let stream = &mut Streams::new(1, 0).named("keys");
@@ -137,9 +137,9 @@ mod tests {
         }
     }
 
-    /// Some queues would get more flows than others. 64,000 consecutive flows over 1000 queues put
-    /// 64 into each; chi-square with 999 degrees of freedom has mean 999 and standard deviation
-    /// 44.7, and the bound is five of these on either side: too even is no hash either.
+    /// Flows spread evenly over the queues. 64,000 consecutive flows over 1000 queues put 64 into
+    /// each; chi-square with 999 degrees of freedom has mean 999 and standard deviation 44.7, and
+    /// the bound is five of these on either side: too even is no hash either.
     #[test]
     fn flows_spread_evenly() {
         let stream = &mut Streams::new(2, 0).named("keys");
@@ -150,9 +150,9 @@ mod tests {
         assert!((chi_square - 999.0).abs() < 5.0 * 44.7, "{chi_square}");
     }
 
-    /// A flow's acknowledgements would always share the queue of its data, or a key would not
-    /// decide: two directions are two 5-tuples, a key given is the same in every run, and one that
-    /// is drawn is the stream's.
+    /// A hash depends on tuple and key alone: the two directions of a flow are two 5-tuples, so
+    /// that its acknowledgements do not always share the queue of its data, a key given is the same
+    /// in every run, and one that is drawn is the stream's.
     #[test]
     fn a_hash_depends_on_tuple_and_key_alone() {
         let data = Packet::data(Time::ZERO, FlowId::new(5), 0, 1500, RouteId::new(0));

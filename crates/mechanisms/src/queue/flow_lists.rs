@@ -10,7 +10,7 @@ use forebay_units::{Size, quantity};
 const NONE: u32 = u32::MAX;
 
 /// The largest quantum, in bytes.
-const LARGEST_QUANTUM: u64 = 1 << 20;
+const MAX_QUANTUM: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
@@ -40,23 +40,22 @@ impl List {
     const EMPTY: Self = Self { first: NONE, last: NONE, length: 0 };
 }
 
-/// Which queue is served next.
+/// Order in which queues are served.
 pub(super) struct FlowLists {
     members: Vec<Member>,
     new: List,
     old: List,
-    /// How often a queue became active.
+    /// Number of times that a queue became active.
     activations: u64,
 }
 
 /// The quantum `size` under `key`, in bytes.
 pub(super) fn quantum(section: &Section<'_>, key: &str, size: Size) -> Result<i32, Problem> {
     match i32::try_from(size.bytes()) {
-        Ok(bytes) if bytes > 0 && size.bytes() <= LARGEST_QUANTUM => Ok(bytes),
+        Ok(bytes) if bytes > 0 && size.bytes() <= MAX_QUANTUM => Ok(bytes),
         _ => {
             let given = quantity::show_size(size);
-            let message =
-                format!("{given} is out of range; allowed are 1 B to {LARGEST_QUANTUM} B");
+            let message = format!("{given} is out of range; allowed are 1 B to {MAX_QUANTUM} B");
             Err(section.fail(key, message))
         }
     }
@@ -139,12 +138,12 @@ impl FlowLists {
         self.members.iter_mut().for_each(|member| member.place = Where::Idle);
     }
 
-    /// How many queues are old.
+    /// Returns the number of old queues.
     pub(super) fn old_queues(&self) -> u32 {
         self.old.length
     }
 
-    /// How often a queue became active.
+    /// Returns the number of times that a queue became active.
     pub(super) fn activations(&self) -> u64 {
         self.activations
     }
@@ -197,10 +196,10 @@ impl FlowLists {
 mod tests {
     use super::*;
 
-    /// Deficit round robin would not be fair, or a new flow would wait behind old ones. Packets of
-    /// 100 B in queues 0, 1 and 2, which always hold some, with quanta of 200 B: two packets each
-    /// round. Queue 3, which comes later with one packet, is next at once; empty, it is the last of
-    /// the old ones, and idle the next time.
+    /// New queues come first, and deficit round robin is fair to the old ones. Packets of 100 B in
+    /// queues 0, 1 and 2, which always hold some, with quanta of 200 B: two packets each round.
+    /// Queue 3, which comes later with one packet, is next at once; empty, it is the last of the
+    /// old ones, and idle the next time.
     #[test]
     fn new_queues_come_first_and_old_ones_in_rounds() {
         let mut lists = FlowLists::new(4);
@@ -227,8 +226,8 @@ mod tests {
         assert_eq!(send(&mut lists), 3);
     }
 
-    /// A packet larger than the quantum would never leave, or would cost nothing: with 1500 B and a
-    /// quantum of 300 B, against packets of 300 B, one queue sends a packet in five rounds.
+    /// A packet larger than the quantum leaves, and is paid for: with 1500 B and a quantum of 300
+    /// B, against packets of 300 B, one queue sends a packet in five rounds.
     #[test]
     fn large_packets_wait_for_several_quanta() {
         let mut lists = FlowLists::new(2);

@@ -9,7 +9,7 @@ use super::flow_hash::{FlowHash, Tuples};
 use super::packet_pool::{PacketList, PacketPool};
 
 /// The largest number of queues.
-const MOST_QUEUES: u32 = 65_536;
+const MAX_QUEUES: u32 = 65_536;
 
 /// Queues of flows.
 pub(super) struct FlowQueues {
@@ -31,10 +31,10 @@ struct FlowQueue {
 
 /// The number of queues under `key`.
 pub(super) fn queue_count(section: &Section<'_>, key: &str, count: u32) -> Result<u32, Problem> {
-    if (1..=MOST_QUEUES).contains(&count) {
+    if (1..=MAX_QUEUES).contains(&count) {
         return Ok(count);
     }
-    Err(section.fail(key, format!("{count} queues; allowed are 1 to {MOST_QUEUES}")))
+    Err(section.fail(key, format!("{count} queues; allowed are 1 to {MAX_QUEUES}")))
 }
 
 impl FlowQueues {
@@ -88,13 +88,13 @@ impl FlowQueues {
         waiting
     }
 
-    /// What waits in all queues.
+    /// Returns the backlog of all queues.
     #[inline]
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// What waits in `queue`.
+    /// Returns the backlog of `queue`.
     #[inline]
     pub(super) fn backlog_of(&self, queue: u32) -> Backlog {
         self.queues[queue as usize].packets.backlog()

@@ -81,13 +81,13 @@ parameters! {
         quantum: Size = "1514 B", "RFC 8290, section 5.2.4";
         /// Sojourn time that a standing queue may cost.
         target: Span = "5 ms", "RFC 8290, section 5.2.2";
-        /// How long the sojourn time must stay above the target before the first drop, and the time
-        /// between the first two drops. Above 0.
+        /// Time for which the sojourn time must stay above the target before the first drop, and
+        /// the time between the first two drops. Above 0.
         interval: Span = "100 ms", "RFC 8290, section 5.2.1";
         /// The largest packet: while no more than this waits behind a packet, CoDel does not drop
         /// it.
         mtu: Size = "1500 B", "RFC 8289, section 5 (maxpacket)";
-        /// Where that is looked for; in the queue of the packet if left out.
+        /// Place in which that is looked for; the queue of the packet if left out.
         mtu_scope: Option<MtuScope>, "RFC 8289, section 5; Linux include/net/codel_impl.h";
         /// Mark ECN-capable packets where CoDel would drop them.
         ecn: bool = true, "RFC 8290, section 5.2.6";
@@ -100,10 +100,10 @@ parameters! {
         /// The largest number of packets dropped at once when the buffer is full: they are taken
         /// from the head of the queue with the most bytes, until half of these are gone. 1 or more.
         drop_batch: u32 = 64, "RFC 8290, section 4.1";
-        /// What shares a queue; each flow has one if left out. By `"src"`, the flows of a source
-        /// host share one and its turn.
+        /// Flows that share a queue; each flow has one if left out. By `"src"`, the flows of a
+        /// source host share one and its turn.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
-        /// How a queue is found for a flow.
+        /// Rule by which a queue is found for a flow.
         classifier: FlowClassifier = "hash", "RFC 8290, section 4.1";
         /// Key of the hash function. Drawn at random if left out, for each run another.
         salt: Option<u64>, "RFC 8290, section 4.1 (a salted hash)";
@@ -111,11 +111,11 @@ parameters! {
 }
 
 choice! {
-    /// What waits behind a packet.
+    /// Backlog that counts as behind a packet.
     pub enum MtuScope {
-        /// What waits in its queue (RFC 8289).
+        /// Backlog of its queue (RFC 8289).
         Queue = "queue",
-        /// What waits in all queues together (Linux).
+        /// Backlog of all queues together (Linux).
         All = "all",
     }
 }
@@ -221,7 +221,7 @@ impl FqCoDel {
         }
     }
 
-    /// Whether more waits than the buffer holds.
+    /// Returns true if more waits than the buffer holds.
     #[inline]
     fn overflows(&self) -> bool {
         let Backlog { packets, bytes } = self.queues.backlog();
@@ -329,10 +329,11 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// A flow that has little waiting would lose packets to the standing queues of others where its
-    /// own queue counts, or be spared where all do. Three packets of 500 B wait with 15 kB of
-    /// another flow. The first leaves after 10 ms, above the target of 5 ms, with 1000 B behind it
-    /// in its queue and 16 kB in all. If these count, 100 ms later the next is dropped.
+    /// The backlog behind a packet is that of its queue or of all, as is set: where its own queue
+    /// counts, a flow that has little waiting loses no packets to the standing queues of others,
+    /// and where all do, it is not spared. Three packets of 500 B wait with 15 kB of another flow.
+    /// The first leaves after 10 ms, above the target of 5 ms, with 1000 B behind it in its queue
+    /// and 16 kB in all. If these count, 100 ms later the next is dropped.
     #[test]
     fn what_waits_behind_a_packet_is_in_its_queue_or_in_all() {
         for (scope, expected) in [(MtuScope::Queue, (1, vec![])), (MtuScope::All, (2, vec![1]))] {

@@ -85,10 +85,10 @@ parameters! {
         limit: Length = "10240 packets", "Linux net/sched/sch_fq_pie.c (2020)";
         /// Bytes of all packets together, a second limit.
         memory_limit: Size = "32 MiB", "Linux net/sched/sch_fq_pie.c (2020)";
-        /// What shares a queue; each flow has one if left out. By `"src"`, the flows of a source
-        /// host share one and its turn.
+        /// Flows that share a queue; each flow has one if left out. By `"src"`, the flows of a
+        /// source host share one and its turn.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
-        /// How a queue is found for a flow.
+        /// Rule by which a queue is found for a flow.
         classifier: FlowClassifier = "hash", "RFC 8290, section 4.1";
         /// Key of the hash function. Drawn at random if left out, for each run another.
         salt: Option<u64>, "RFC 8290, section 4.1 (a salted hash)";
@@ -135,7 +135,7 @@ impl FqPie {
         }
     }
 
-    /// Whether both limits leave room for the packet.
+    /// Returns true if both limits leave room for the packet.
     fn has_room(&self, arrival: &Arrival<'_>) -> bool {
         let memory = Length::Bytes(self.parameters.memory_limit.bytes());
         fits(Some(self.parameters.limit), arrival) && fits(Some(memory), arrival)

@@ -96,18 +96,18 @@ struct VirtualQueue {
     average: f64,
     packets: u64,
     bytes: u64,
-    /// Since when it is empty, if it is; idle time before is in the average.
+    /// Time since which it is empty, if it is; idle time before is in the average.
     idle_since: Time,
     limit_drops: u64,
 }
 
 impl VirtualQueue {
-    /// What waits, in the unit of the thresholds.
+    /// Returns the backlog, in the unit of the thresholds.
     fn waiting(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes as f64 } else { self.packets as f64 }
     }
 
-    /// Whether its limit leaves room for a packet of `size` bytes.
+    /// Returns true if its limit leaves room for a packet of `size` bytes.
     fn has_room(&self, size: u64) -> bool {
         match self.limit {
             None => true,

@@ -61,7 +61,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::Disc(Box::new(Classful::new(classifier, queues, scheduler, facts))))
 }
 
-/// Whether a class may send.
+/// Permission of a class to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// It is within its rate.
@@ -83,15 +83,15 @@ struct HtbClass {
     ceil: Rate,
     tokens: Bucket,
     ceil_tokens: Bucket,
-    /// Up to when tokens have been collected.
+    /// Time up to which tokens have been collected.
     updated: Time,
-    /// What it may still send in its turn, by the level that lends.
+    /// Size that it may still send in its turn, by the level that lends.
     deficits: Vec<i64>,
     borrowed: u64,
 }
 
 impl HtbClass {
-    /// Whether a bucket is not in debt.
+    /// Size that a bucket covers unless it is in debt.
     const NOTHING: Size = Size::from_bytes(0);
 
     /// Its mode at `now`.
@@ -105,7 +105,8 @@ impl HtbClass {
         }
     }
 
-    /// When its mode next changes by itself; [`Time::NEVER`] if it is not in debt.
+    /// Returns the time at which its mode next changes by itself; [`Time::NEVER`] if it is not in
+    /// debt.
     fn changes_at(&self, now: Time) -> Time {
         let of = |bucket: &Bucket, rate| bucket.covers_at(Self::NOTHING, rate, self.updated, now);
         let times = [of(&self.ceil_tokens, self.ceil), of(&self.tokens, self.rate)];

@@ -82,13 +82,13 @@ impl Queue {
         Self::Fifo(AnyDropPolicy::Law(Box::new(law)))
     }
 
-    /// Whether it holds whatever comes: tail drop without limit.
+    /// Returns true if it holds whatever comes: tail drop without limit.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         matches!(self, Self::Fifo(AnyDropPolicy::Tail(law)) if law.is_unlimited())
     }
 
-    /// Whether a packet leaves it whenever one waits ([`QueueDisc::is_work_conserving`]).
+    /// Returns true if a packet leaves it whenever one waits ([`QueueDisc::is_work_conserving`]).
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
         match self {
@@ -97,13 +97,13 @@ impl Queue {
         }
     }
 
-    /// Whether it tells how full it is, whatever the precedence ([`QueueDisc::fullness`]).
+    /// Returns true if it tells how full it is, whatever the precedence ([`QueueDisc::fullness`]).
     #[must_use]
     pub fn tells_fullness(&self) -> bool {
         match self {
             Self::Fifo(law) => law.limit().is_some(),
             Self::Disc(law) => {
-                (0..MOST_PRECEDENCES as u8).all(|precedence| law.fullness(precedence).is_some())
+                (0..MAX_PRECEDENCES as u8).all(|precedence| law.fullness(precedence).is_some())
             }
         }
     }
@@ -127,7 +127,7 @@ impl Queue {
 }
 
 /// The maximum number of precedences that a queue distinguishes.
-const MOST_PRECEDENCES: usize = 64;
+const MAX_PRECEDENCES: usize = 64;
 
 /// Builds a queue from its section of the scenario.
 pub type BuildQueue =
@@ -182,7 +182,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     wrr::ENTRY,
 ];
 
-/// Whether a buffer of `limit` has room for an arriving packet.
+/// Returns true if a buffer of `limit` has room for an arriving packet.
 #[inline(always)]
 fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
     // A packet that finds the link idle goes straight to the transmitter and needs no buffer.

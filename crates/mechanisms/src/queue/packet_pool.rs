@@ -17,7 +17,7 @@ pub(super) struct PacketPool {
 
 struct Place {
     packet: Packet,
-    /// When it entered.
+    /// Time at which it entered.
     entered: Time,
     /// The place of the packet behind it, or of the next free place.
     next: u32,
@@ -38,7 +38,7 @@ impl Default for PacketList {
 }
 
 impl PacketList {
-    /// What it holds.
+    /// Returns its backlog.
     #[inline]
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
@@ -147,9 +147,8 @@ mod tests {
     use forebay_network::{FlowId, RouteId};
     use std::collections::VecDeque;
 
-    /// Packets of one queue would appear in another, leave out of order, or with another time: a
-    /// pool of three lists behaves as three queues, whatever is added and removed, and reuses the
-    /// places of packets that left.
+    /// Packets stay in their queue, in order and with their times: a pool of three lists behaves as
+    /// three queues, whatever is added and removed, and reuses the places of packets that left.
     #[test]
     fn lists_are_queues() {
         let draws = &mut forebay_kernel::Streams::new(1, 0).named("lists");

@@ -2,7 +2,7 @@
 
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
-use super::{BuildQueue, DropTail, MOST_PRECEDENCES, Queue};
+use super::{BuildQueue, DropTail, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -52,10 +52,10 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
 /// The precedence `high`, from which on packets may be lost first: lower ones there must be.
 pub(super) fn check_high(section: &Section<'_>, high: u32) -> Result<u8, Problem> {
     match u8::try_from(high) {
-        Ok(high) if (1..MOST_PRECEDENCES).contains(&usize::from(high)) => Ok(high),
+        Ok(high) if (1..MAX_PRECEDENCES).contains(&usize::from(high)) => Ok(high),
         _ => {
             let message =
-                format!("{high} is out of range; allowed are 1 to {}", MOST_PRECEDENCES - 1);
+                format!("{high} is out of range; allowed are 1 to {}", MAX_PRECEDENCES - 1);
             Err(section.fail("high", message))
         }
     }
@@ -103,9 +103,9 @@ mod tests {
         law.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
-    /// Cells with CLP=1 would take the room of those with CLP=0, or a buffer hold more than its
-    /// size. The rule: an arrival is accepted while fewer than the threshold wait; above it only
-    /// with CLP=0 (precedences 0 and 1) and while fewer than the limit wait.
+    /// Cells with CLP=1 do not take the room of those with CLP=0, and a buffer holds no more than
+    /// its size. The rule: an arrival is accepted while fewer than the threshold wait; above it
+    /// only with CLP=0 (precedences 0 and 1) and while fewer than the limit wait.
     #[test]
     fn the_threshold_holds_for_marked_cells_only() {
         let (full, selective) =
@@ -122,7 +122,8 @@ mod tests {
         }
     }
 
-    /// A threshold that can never be reached would pass for one that protects.
+    /// A threshold that can never be reached, or that no precedence is subject to, is refused: it
+    /// does not protect.
     #[test]
     fn contradictions_are_refused() {
         let problem = |limit, threshold, high| make(limit, threshold, high).err().unwrap();

@@ -189,10 +189,10 @@ mod tests {
         );
     }
 
-    /// The controller would be another: from 18 to 20 ms a step is 0.125 * 5 ms + 1.25 * 2 ms =
-    /// 0.003125, from 20 to 30 ms 0.125 * 15 ms + 1.25 * 10 ms = 0.014375. Below 1e-6 they are
-    /// divided by 2048, below 1e-5 by 512, by 128, by 32, by 8, below 0.1 by 2; the ends of the
-    /// decades belong to the decade above.
+    /// A step is scaled to the decade of the probability: from 18 to 20 ms a step is 0.125 * 5 ms +
+    /// 1.25 * 2 ms = 0.003125, from 20 to 30 ms 0.125 * 15 ms + 1.25 * 10 ms = 0.014375. Below 1e-6
+    /// they are divided by 2048, below 1e-5 by 512, by 128, by 32, by 8, below 0.1 by 2; the ends
+    /// of the decades belong to the decade above.
     #[test]
     fn a_step_is_scaled_to_the_decade_of_the_probability() {
         for (from, divisor) in [
@@ -218,10 +218,10 @@ mod tests {
         assert!(close(updated(0.005, [20.0, 30.0], &[]), 0.006_796_875));
     }
 
-    /// The probability would leave 0 to 1, jump in a slow start, or stay when congestion is over.
-    /// From 15 to 50 ms a step is 1.375 * 35 ms = 0.048125, capped at 0.02 from 0.1 on. Below half
-    /// of 15 ms twice, 2 % of it go: at 7 ms after 0.125 * -8 ms = -0.001, at 7.5 ms not, after
-    /// -0.0009375.
+    /// The probability stays in 0 to 1, does not jump in a slow start, and decays when congestion
+    /// is over. From 15 to 50 ms a step is 1.375 * 35 ms = 0.048125, capped at 0.02 from 0.1 on.
+    /// Below half of 15 ms twice, 2 % of it go: at 7 ms after 0.125 * -8 ms = -0.001, at 7.5 ms
+    /// not, after -0.0009375.
     #[test]
     fn steps_are_capped_and_probabilities_decay() {
         assert!(close(updated(0.1, [15.0, 50.0], &[]), 0.12));
@@ -243,7 +243,7 @@ mod tests {
         assert!(close(updated(0.2, [251.0, 251.0], &high), 0.2 + 0.02 + step(251.0).min(0.02)));
     }
 
-    /// A burst into an idle link would be cut, or bursts would be let in for ever: from the first
+    /// A burst into an idle link is let in for its allowance, and not for ever: from the first
     /// packet on, which finds no congestion, 150 ms are ten updates of 15 ms, whatever the
     /// probability; then it decides.
     #[test]
@@ -265,10 +265,10 @@ mod tests {
         assert_eq!(offer(&mut pie, 151.0, 3, Ecn::NotEct, stream), dropped, "above 2 * 1024 B");
     }
 
-    /// Drops would bunch: at 0.1, arrivals up to the eighth after a drop pass (0.8 < 0.85), the
-    /// 85th never does, and between them each is dropped with 0.1: a gap is 8 and a geometric time
-    /// of mean 10 and variance 90 (that it is cut at 85 takes 10 * 0.9^76 = 0.003 off). Over 20,000
-    /// gaps the mean deviates by sqrt(90 / 20,000) = 0.067; bound: five times that.
+    /// Drops keep their distance: at 0.1, arrivals up to the eighth after a drop pass (0.8 < 0.85),
+    /// the 85th never does, and between them each is dropped with 0.1: a gap is 8 and a geometric
+    /// time of mean 10 and variance 90 (that it is cut at 85 takes 10 * 0.9^76 = 0.003 off). Over
+    /// 20,000 gaps the mean deviates by sqrt(90 / 20,000) = 0.067; bound: five times that.
     #[test]
     fn drops_keep_their_distance() {
         let stream = &mut Streams::new(2, 0).named("test");
@@ -289,7 +289,7 @@ mod tests {
         assert!((mean - 18.0).abs() < 5.0 * 0.067 + 0.003, "{mean}");
     }
 
-    /// ECN would hide an overload: marks take the place of drops up to 10 % alone, and never of
+    /// ECN does not hide an overload: marks take the place of drops up to 10 % alone, and never of
     /// packets that cannot carry one.
     #[test]
     fn marks_end_at_their_limit() {
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// Decisions would depend on when they are read: a law that is woken at every update is, after
+    /// Decisions do not depend on when they are read: a law that is woken at every update is, after
     /// every packet, in the state of one that makes up for them, over bursts, silences of seconds
     /// and one of a day. Delays are those of the packets that left last, and 0 when none waits.
     #[test]
@@ -353,7 +353,7 @@ mod tests {
         assert!(largest > 0.01, "the law has acted: {largest}");
     }
 
-    /// A controller would be asked to do what makes none, and the message not say where.
+    /// Parameters that make no controller are refused, and the message names the key.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let rate = Rate::from_bps(10_000_000);

@@ -12,22 +12,22 @@ use forebay_units::{Size, Span, Time};
 use crate::{Periodic, Update};
 
 choice! {
-    /// How the delay of a queue is known.
+    /// Source from which the delay of a queue is known.
     pub enum DelayEstimate {
-        /// By how long the packet waited that left last; 0 while none waits.
+        /// Time for which the packet waited that left last; 0 while none waits.
         Timestamps = "timestamps",
-        /// By the bytes that wait over an average of the rate at which they leave, measured while
-        /// the queue is at least `rate_threshold`.
+        /// Bytes that wait over an average of the rate at which they leave, measured while the
+        /// queue is at least `rate_threshold`.
         DepartureRate = "departure_rate",
     }
 }
 
 choice! {
-    /// When the drop probability decays beside what the controller does.
+    /// Condition for the drop probability to decay beside what the controller does.
     pub enum Decay {
-        /// By 2 % in an update that finds less than half the target, as the last one did.
+        /// Decay by 2 % in an update that finds less than half the target, as the last one did.
         HalfTarget = "half_target",
-        /// By a 64th in an update that finds no delay, as the last one did.
+        /// Decay by a 64th in an update that finds no delay, as the last one did.
         Empty = "empty",
     }
 }
@@ -40,13 +40,13 @@ parameters! {
         /// Time between two updates of the drop probability, 100 us to 10 s. The first is due so
         /// long after the start of the run.
         update_interval: Span = "15 ms", "RFC 8033, section 4.2 (T_UPDATE)";
-        /// How long every packet is let in when congestion begins.
+        /// Time for which every packet is let in when congestion begins.
         max_burst: Span = "150 ms", "RFC 8033, section 4.4 (MAX_BURST)";
-        /// By how much an update moves the drop probability per second of delay above the target,
-        /// in Hz; 0 or more.
+        /// Gain of the delay: change of the drop probability in an update, per second of delay
+        /// above the target, in Hz; 0 or more.
         alpha: f64 = 0.125, "RFC 8033, section 4.2 (in Hz)";
-        /// By how much it does per second that the delay has grown since the last update, in Hz; 0
-        /// or more.
+        /// Gain of the delay's growth: change of the drop probability in an update, per second that
+        /// the delay has grown since the last one, in Hz; 0 or more.
         beta: f64 = 1.25, "RFC 8033, section 4.2 (in Hz)";
         /// Mean size of packets: while up to two of these wait, nothing is dropped early.
         mean_packet: Size = "1024 B", "RFC 8034 (MEAN_PKTSIZE); RFC 8033 has no value";
@@ -58,13 +58,13 @@ parameters! {
         derandomize: bool = true, "RFC 8033, section 5.4";
         /// Let no update raise a drop probability of 0.1 or more by more than 0.02.
         cap: bool = true, "RFC 8033, section 5.5";
-        /// When the drop probability decays beside what the controller does.
+        /// Condition for the drop probability to decay beside what the controller does.
         decay: Decay = "half_target",
             "RFC 8033, appendix A; section 4.2 and Linux net/sched/sch_pie.c (empty)";
         /// Delay above which every update raises the drop probability by 0.02 beside. None if left
         /// out.
         high_delay: Option<Span>, "Linux net/sched/sch_pie.c (250 ms); not in RFC 8033";
-        /// How the delay is known.
+        /// Source from which the delay is known.
         delay: DelayEstimate = "timestamps", "RFC 8033, sections 4.3 and 5.2";
         /// Bytes of which the departure takes one measurement of the departure rate.
         rate_threshold: Size = "16384 B", "RFC 8033, section 5.2 (DQ_THRESHOLD)";
@@ -108,11 +108,11 @@ impl PieLaw {
 /// that the controller is as gentle with small probabilities as these are small (section 4.2).
 const TUNING: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
-/// What is left of the drop probability in an update without congestion, and without delay.
+/// Part of the drop probability that is left in an update without congestion, and without delay.
 const DECAY: f64 = 0.98;
 const DECAY_EMPTY: f64 = 63.0 / 64.0;
 /// The largest step up from a drop probability of [`CAPPED_FROM`] on, and that of high delays.
-const LARGEST_STEP: f64 = 0.02;
+const MAX_STEP: f64 = 0.02;
 const CAPPED_FROM: f64 = 0.1;
 /// Below this drop probability nothing is dropped while the delay was below half the target.
 const SPARED_BELOW: f64 = 0.2;
@@ -122,14 +122,14 @@ const ALWAYS_FROM: f64 = 8.5;
 /// The weight of a measurement of the departure rate is the threshold over these bytes.
 const WEIGHT_BYTES: f64 = 65_536.0;
 
-/// What an update moves.
+/// State that an update moves.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Controller {
     /// Drop probability (drop_prob_).
     pub(super) probability: f64,
     /// Delay at the last update (qdelay_old_).
     pub(super) former_delay: Span,
-    /// How long every packet is still let in (burst_allowance_).
+    /// Time for which every packet is still let in (burst_allowance_).
     pub(super) burst: Span,
 }
 
@@ -142,10 +142,10 @@ impl Controller {
         let tuning = TUNING.iter().find(|(below, _)| self.probability < *below);
         step /= tuning.map_or(1.0, |(_, divisor)| *divisor);
         if law.cap && self.probability >= CAPPED_FROM {
-            step = step.min(LARGEST_STEP);
+            step = step.min(MAX_STEP);
         }
         if law.high_delay.is_some_and(|high| delay > high) {
-            step += LARGEST_STEP;
+            step += MAX_STEP;
         }
         self.probability += step;
         let both = |found: fn(Span, Span) -> bool| {
@@ -164,7 +164,7 @@ impl Controller {
     }
 }
 
-/// Whether `delay` is below half of `target`.
+/// Returns true if `delay` is below half of `target`.
 fn is_short(delay: Span, target: Span) -> bool {
     delay.ps() < target.ps().div_ceil(2)
 }
@@ -172,7 +172,7 @@ fn is_short(delay: Span, target: Span) -> bool {
 /// The average rate at which bytes leave a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct DepartureRate {
-    /// Since when bytes are counted (measurement_start_), and how many (dq_count_).
+    /// Time since which bytes are counted (measurement_start_), and their number (dq_count_).
     measuring: Option<(Time, u64)>,
     /// Seconds for the threshold's bytes (avg_dq_time_); 0 before the first measurement.
     average: f64,
@@ -205,10 +205,10 @@ pub(super) struct PieState {
     pub(super) updates: Periodic,
     /// Sum of the drop probabilities of arrivals since the last early drop (accu_prob_).
     pub(super) accumulated: f64,
-    /// How long the packet waited that left last.
+    /// Time for which the packet waited that left last.
     pub(super) sojourn: Span,
     rate: DepartureRate,
-    /// Whether it may drop (active_).
+    /// True if it may drop (active_).
     active: bool,
 }
 
@@ -257,7 +257,7 @@ impl PieState {
         });
     }
 
-    /// Whether the arriving packet is dropped early, or marked (drop_early).
+    /// Returns true if the arriving packet is dropped early, or marked (drop_early).
     fn drops_early(
         &mut self,
         law: &PieLaw,

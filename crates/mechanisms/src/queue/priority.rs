@@ -10,7 +10,7 @@ use forebay_units::Time;
 use super::class::ClassQueue;
 use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
-use super::{BuildQueue, MOST_PRECEDENCES, Queue, Queues};
+use super::{BuildQueue, MAX_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -43,8 +43,8 @@ parameters! {
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let PriorityParameters { classes, classify } = PriorityParameters::read(section)?;
-    if classes.is_empty() || classes.len() > MOST_PRECEDENCES {
-        let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", classes.len());
+    if classes.is_empty() || classes.len() > MAX_PRECEDENCES {
+        let message = format!("has {} queues; allowed are 1 to {MAX_PRECEDENCES}", classes.len());
         return Err(section.fail("classes", message));
     }
     let inside = facts.inside();
@@ -77,8 +77,8 @@ impl Priority {
     }
 }
 
-/// What a class other than a FIFO queue is asked with. It is out of line: what it drops must be
-/// counted, and FIFO queues do not pay for that.
+/// Context in which a class other than a FIFO queue is asked. It is out of line: what it drops must
+/// be counted, and FIFO queues do not pay for that.
 struct Visit<'a> {
     class: usize,
     now: Time,
@@ -178,8 +178,8 @@ impl QueueDisc for Priority {
         None
     }
 
-    /// What is next is looked for anew each time, so a packet of a lower precedence goes before
-    /// one that a shaper holds back for want of tokens (Linux, net/sched/sch_prio.c: prio_peek).
+    /// Looks anew each time for what is next, so a packet of a lower precedence goes before one
+    /// that a shaper holds back for want of tokens (Linux, net/sched/sch_prio.c: prio_peek).
     fn peek(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) -> NextPacket {
         for index in 0..self.classes.len() {
             if self.nonempty >> index & 1 == 0 {
@@ -267,7 +267,7 @@ mod tests {
         Node::new(Value::Table(chosen))
     }
 
-    /// A packet would overtake one of higher priority, or one of its own class.
+    /// No packet overtakes one of higher priority, or one of its own class.
     #[test]
     fn the_first_class_that_holds_packets_is_served_in_order() {
         let Queue::Disc(mut queue) = build_with(vec![droptail(9), droptail(9)]).unwrap() else {
@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog::default());
     }
 
-    /// A cell whose loss priority is set would change its place in the queue: precedence 2 is
-    /// priority 0 with CLP=1, and leaves with those of precedence 0 in the order of arrival.
+    /// A cell whose loss priority is set keeps its place in the queue: precedence 2 is priority 0
+    /// with CLP=1, and leaves with those of precedence 0 in the order of arrival.
     #[test]
     fn a_map_puts_several_precedences_into_one_class() {
         let map = |classes: &[i64]| {
@@ -325,7 +325,7 @@ mod tests {
         assert!(problem(&[]).message.contains("has 0 entries"));
     }
 
-    /// One class could take the buffer of another.
+    /// Each class has its own limit, so that none takes the buffer of another.
     #[test]
     fn each_class_has_its_own_limit() {
         let mut queue = build_with(vec![droptail(1), droptail(2)]).unwrap().into_discipline();
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog { packets: 3, bytes: 300 });
     }
 
-    /// A wrong class would be silently replaced, or its error point elsewhere.
+    /// A wrong class is not silently replaced but refused, and its error points to its place.
     #[test]
     fn wrong_classes_are_refused_where_they_stand() {
         let problem = |classes| build_with(classes).err().unwrap();

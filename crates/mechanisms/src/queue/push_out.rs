@@ -60,14 +60,14 @@ struct PushOut {
     /// The first precedence that may be pushed out.
     high: u8,
     waiting: RingBuffer<Packet>,
-    /// What waits, and what of it may be pushed out.
+    /// Backlog, and what of it may be pushed out.
     all: Backlog,
     marked: Backlog,
     pushed_out: u64,
 }
 
 impl PushOut {
-    /// Whether there is room for `packet` beside `others`.
+    /// Returns true if there is room for `packet` beside `others`.
     fn fits(&self, packet: &Packet, others: Backlog) -> bool {
         match self.limit {
             Length::Packets(limit) => u64::from(others.packets) < limit,
@@ -188,8 +188,8 @@ mod tests {
         build(&Section::root(&node, &echo).unwrap(), &facts)
     }
 
-    /// What becomes of `arrivals`, each a number, a precedence and a size, at a busy link: those
-    /// dropped, in order, and those that leave then.
+    /// Returns the packets dropped of `arrivals`, each a number, a precedence and a size, at a busy
+    /// link, in order, and those that leave then.
     fn run(limit: &str, arrivals: &[(u64, u8, u16)]) -> (Vec<u64>, Vec<u64>) {
         let Ok(Queue::Disc(mut law)) = make(limit, 2) else { panic!("it keeps its packets") };
         let mut stream = Streams::new(0, 0).named("test");
@@ -213,10 +213,9 @@ mod tests {
         (dropped, left)
     }
 
-    /// Cells with CLP=0 would be lost while others with CLP=1 keep their place. Four places hold
-    /// 0, 1, 2, 3, of which 1 and 3 have CLP=1: 4 (CLP=0) takes the place of 1, 5 (CLP=0) that of
-    /// 3; 6 finds only CLP=0 and is lost, as is 7, which has CLP=1 itself. Those that stay keep
-    /// their order.
+    /// A cell with CLP=0 is not lost while others with CLP=1 wait. Four places hold 0, 1, 2, 3, of
+    /// which 1 and 3 have CLP=1: 4 (CLP=0) takes the place of 1, 5 (CLP=0) that of 3; 6 finds only
+    /// CLP=0 and is lost, as is 7, which has CLP=1 itself. Those that stay keep their order.
     #[test]
     fn a_marked_cell_makes_room_for_one_that_is_not() {
         let cells = [(0, 0), (1, 2), (2, 1), (3, 3), (4, 0), (5, 1), (6, 0), (7, 2)];
@@ -224,8 +223,8 @@ mod tests {
         assert_eq!(run("4 packets", &cells), (vec![1, 3, 6, 7], vec![0, 2, 4, 5]));
     }
 
-    /// Packets would be lost in vain: 300 B need three of 100 B to go, and where only two may, none
-    /// does.
+    /// No packet is pushed out in vain: 300 B need three of 100 B to go, and where only two may,
+    /// none does.
     #[test]
     fn nothing_is_pushed_out_for_a_packet_that_does_not_fit_then() {
         let two = [(0, 2, 100), (1, 0, 100), (2, 2, 100), (3, 0, 300)];
@@ -234,7 +233,7 @@ mod tests {
         assert_eq!(run("300 B", &three), (vec![0, 1, 2], vec![3]));
     }
 
-    /// A slip would push out everything, or nothing.
+    /// Precedences with which everything is pushed out, or nothing, are refused.
     #[test]
     fn precedences_that_cannot_be_are_refused() {
         for high in [0, 64] {

@@ -168,9 +168,9 @@ mod tests {
         red.admit(&arrival, stream)
     }
 
-    /// Congestion would be signalled at another average than the thresholds say. Weight 1 makes the
-    /// average the queue itself; maxp 1 makes pb (q - 5) / 10, and the second packet after the
-    /// crossing, count 1, is dropped with certainty from q = 10 on: 0.5 / (1 - 0.5) = 1.
+    /// Congestion is signalled at the averages that the thresholds say. Weight 1 makes the average
+    /// the queue itself; maxp 1 makes pb (q - 5) / 10, and the second packet after the crossing,
+    /// count 1, is dropped with certainty from q = 10 on: 0.5 / (1 - 0.5) = 1.
     #[test]
     fn thresholds_divide_accepted_early_and_forced() {
         let mut law = red(1.0, |options| options.weight = 1.0);
@@ -187,8 +187,8 @@ mod tests {
         assert_eq!(offer(&mut gentle, 30, stream), Verdict::Drop(DropReason::Forced));
     }
 
-    /// ECN-capable packets would be dropped early, others marked, or forced drops lost (RFC 3168,
-    /// section 7: marking stops where the average exceeds the upper threshold).
+    /// ECN marks ECN-capable packets instead of early drops, and them alone; forced drops remain
+    /// (RFC 3168, section 7: marking stops where the average exceeds the upper threshold).
     #[test]
     fn ecn_marks_instead_of_early_drops_only() {
         let mut law = red(1.0, |options| (options.weight, options.ecn) = (1.0, true));
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(law.admit(&arrival, stream), Verdict::Drop(DropReason::Early));
     }
 
-    /// The buffer would hold more than its limit, or drops there be taken for RED's.
+    /// The buffer holds no more than its limit, and drops there are not taken for RED's.
     #[test]
     fn the_limit_drops_by_overflow() {
         let mut law = red(0.0, |options| options.limit = Some(Length::Packets(12)));
@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(offer(&mut law, 12, stream), Verdict::Drop(DropReason::Overflow));
     }
 
-    /// A drop that leaves the link idle would let the same idle time count twice: from average 16,
-    /// 10 ms idle at 0.4 ms a packet are 25 samples, and another 10 ms are 25 more.
+    /// Idle time counts once, also after a drop that leaves the link idle: from average 16, 10 ms
+    /// idle at 0.4 ms a packet are 25 samples, and another 10 ms are 25 more.
     #[test]
     fn idle_time_counts_once() {
         let mut law = red(0.0, |_| {});
@@ -239,9 +239,9 @@ mod tests {
         }
     }
 
-    /// A trace would differ from ns-2's: with the guards the packet that finds the average above
-    /// the minimum for the first time passes and sets the count to 1, and nothing is dropped early
-    /// while one packet waits. With pb = 0.5, the next packet has count 2: certain.
+    /// A trace is that of ns-2: with the guards the packet that finds the average above the minimum
+    /// for the first time passes and sets the count to 1, and nothing is dropped early while one
+    /// packet waits. With pb = 0.5, the next packet has count 2: certain.
     #[test]
     fn ns2_guards_spare_the_first_packet() {
         let mut law = red(1.0, |options| (options.weight, options.ns2_guards) = (1.0, true));
@@ -257,9 +257,9 @@ mod tests {
         assert_eq!(offer(&mut law, 2, stream), Verdict::Drop(DropReason::Forced));
     }
 
-    /// A queue would drop what Linux spares: the first packet between the thresholds, after one
-    /// below or above them, passes and is not counted. With pb = 0.5 the next has 0.5, and the one
-    /// after that, with count 1, is certain to be dropped if that one passed.
+    /// A queue spares what Linux spares: the first packet between the thresholds, after one below
+    /// or above them, passes and is not counted. With pb = 0.5 the next has 0.5, and the one after
+    /// that, with count 1, is certain to be dropped if that one passed.
     #[test]
     fn linux_spares_the_first_packet_between_the_thresholds() {
         let linux = |o: &mut Options| (o.weight, o.count) = (1.0, CountConvention::Linux);
@@ -277,7 +277,7 @@ mod tests {
         assert!((65..=135).contains(&passed), "{passed}");
     }
 
-    /// A scenario could ask for what cannot be, and run as something else.
+    /// Options that cannot be are refused by their key, and not run as something else.
     #[test]
     fn wrong_options_are_refused_by_their_key() {
         let echo = Echo::default();

@@ -12,11 +12,11 @@ use super::red_options::{
 };
 use crate::LinkFacts;
 
-/// What all classes of a queue share.
+/// State that all classes of a queue share.
 pub(super) struct Core {
     pub averaging: Averaging,
     pub policy: Policy,
-    /// Whether queues and averages are in bytes.
+    /// True if queues and averages are in bytes.
     pub in_bytes: bool,
 }
 
@@ -51,7 +51,7 @@ impl Core {
     }
 }
 
-/// How averages follow their queues.
+/// Rule by which averages follow their queues.
 pub(super) struct Averaging {
     weight: f64,
     /// ln(1 - weight).
@@ -149,7 +149,7 @@ pub(super) struct Class {
     count: i64,
     /// Bytes instead of packets, for byte mode ns2.
     count_bytes: u64,
-    /// Whether the average was at or above the minimum threshold before (ns-2's `old`).
+    /// True if the average was at or above the minimum threshold before (ns-2's `old`).
     entered: bool,
     /// With `Spacing::Drawn`: what count times pb reaches at the next drop, once it is drawn.
     drawn: Option<f64>,
@@ -181,7 +181,7 @@ const fn fresh(convention: CountConvention) -> i64 {
     }
 }
 
-/// How a verdict follows from average and class.
+/// Rule by which a verdict follows from average and class.
 pub(super) struct Policy {
     spacing: Spacing,
     convention: CountConvention,
@@ -318,8 +318,8 @@ impl Policy {
         self.limited(class, Verdict::Accept, arrival)
     }
 
-    /// Whether count times pb reaches what was drawn when the count began, the arriving packet
-    /// counted.
+    /// Returns true if count times pb reaches what was drawn when the count began, the arriving
+    /// packet counted.
     fn reaches(&self, class: &mut Class, average: f64, stream: &mut Stream) -> bool {
         let arriving = i64::from(self.convention != CountConvention::Code);
         let drawn = *class.drawn.get_or_insert_with(|| stream.uniform());
@@ -373,10 +373,9 @@ mod tests {
         Averaging { weight, ln_keep: math::ln_1p(-weight), packet_ps: 0.8e9, correction }
     }
 
-    /// Averages would be faster or slower than the weight says. A constant queue of 50 seen 100
-    /// times from 0 gives 50 (1 - 0.998^100) = 9.0716597656; a queue that grows by one an arrival,
-    /// 1 to 50, gives L + 1 + ((1 - w)^(L + 1) - 1) / w = 2.468662 (Floyd and Jacobson 1993, eq.
-    /// 2).
+    /// Averages are as fast as the weight says. A constant queue of 50 seen 100 times from 0 gives
+    /// 50 (1 - 0.998^100) = 9.0716597656; a queue that grows by one an arrival, 1 to 50, gives L +
+    /// 1 + ((1 - w)^(L + 1) - 1) / w = 2.468662 (Floyd and Jacobson 1993, eq. 2).
     #[test]
     fn the_average_is_an_exponential_one() {
         let ewma = averaging(0.002, IdleCorrection::Fj);
@@ -388,9 +387,10 @@ mod tests {
         near(average, 2.468_662, 1e-6);
     }
 
-    /// A burst after a pause would be judged by an old queue. From 10, idle for 0.1 s, that is 125
-    /// packets: 10 * 0.998^125 = 7.7860584729, and with ns-2's one sample more 10 * 0.998^126 =
-    /// 7.7704863559. Half a packet more: ns-2 counts whole packets, the paper's exponent is real.
+    /// Idle time decays the average, so that a burst after a pause is not judged by an old queue.
+    /// From 10, idle for 0.1 s, that is 125 packets: 10 * 0.998^125 = 7.7860584729, and with ns-2's
+    /// one sample more 10 * 0.998^126 = 7.7704863559. Half a packet more: ns-2 counts whole
+    /// packets, the paper's exponent is real.
     #[test]
     fn idle_time_decays_the_average() {
         for (ps, fj, ns2) in [
@@ -406,9 +406,9 @@ mod tests {
         }
     }
 
-    /// The drop probability would leave the published curve. Thresholds 5 and 15 with maxp 0.1; 189
-    /// and 2520 with 0.1 (Adaptive REDn thesis, eq. 1.2 and 1.3): 0.1 * 189 / 2331 = 0.0081081081,
-    /// 0.1 * 811 / 2331 = 0.0347919348, gentle: 0.9 * 3780 / 2520 - 0.8 = 0.55, 0.9 * 2 - 0.8 = 1.
+    /// The drop probability follows the published curve. Thresholds 5 and 15 with maxp 0.1; 189 and
+    /// 2520 with 0.1 (Adaptive REDn thesis, eq. 1.2 and 1.3): 0.1 * 189 / 2331 = 0.0081081081, 0.1
+    /// * 811 / 2331 = 0.0347919348, gentle: 0.9 * 3780 / 2520 - 0.8 = 0.55, 0.9 * 2 - 0.8 = 1.
     #[test]
     fn the_drop_curve_is_the_published_one() {
         let plain = Curve::new(5.0, 15.0, 0.1, false);
@@ -427,8 +427,8 @@ mod tests {
         assert_eq!(wide.top, 5040.0);
     }
 
-    /// A maximum probability that moves at run time would give another curve than one that is
-    /// configured: from 0.1 to 0.5, in both phases.
+    /// A maximum probability that moves at run time gives the same curve as one that is configured:
+    /// from 0.1 to 0.5, in both phases.
     #[test]
     fn the_curve_follows_its_maximum_probability() {
         let mut moved = Curve::new(189.0, 2520.0, 0.1, true);
@@ -439,9 +439,9 @@ mod tests {
         assert_eq!(moved.top, 5040.0);
     }
 
-    /// Gaps between drops would not be distributed as published. With pb = 0.125 (exact in binary):
-    /// uniform 0.125 / (1 - 0.125 count), certain from 8 on; wait 0 before 8, then 0.125 / (2 -
-    /// 0.125 count), certain from 16 on; the clamp keeps pa from turning negative.
+    /// Gaps between drops are distributed as published. With pb = 0.125 (exact in binary): uniform
+    /// 0.125 / (1 - 0.125 count), certain from 8 on; wait 0 before 8, then 0.125 / (2 - 0.125
+    /// count), certain from 16 on; the clamp keeps pa from turning negative.
     #[test]
     fn spacing_follows_its_formulas() {
         for (spacing, count, pa) in [
@@ -474,9 +474,9 @@ mod tests {
         }
     }
 
-    /// A drop would come by the chance of each packet, not where the probability has grown to what
-    /// was drawn after the last one (Linux, include/net/red.h: red_mark_probability). On the curve
-    /// 5 to 15 with maxp 0.1, with 0.3 drawn: at an average of 10 (pb 0.05) the 5th packet makes
+    /// A drop comes where the probability has grown to what was drawn after the last one, not by
+    /// the chance of each packet (Linux, include/net/red.h: red_mark_probability). On the curve 5
+    /// to 15 with maxp 0.1, with 0.3 drawn: at an average of 10 (pb 0.05) the 5th packet makes
     /// 0.25, at 11 (0.06) 0.30 and at 12 (0.07) 0.35; where the average has fallen to 8 (0.03), it
     /// is the 11th. The drop has another number drawn.
     #[test]
@@ -498,9 +498,10 @@ mod tests {
         assert_eq!(class.drawn, None);
     }
 
-    /// Small packets would be dropped like large ones. At pb = 0.05 with 2900 B counted, 5 whole
-    /// mean packets: ns-2 gives 0.05 / (1 - 0.25) * 250 / 500 = 0.033333; the paper scales first:
-    /// pb = 0.05 * 250 / 1000 = 0.0125, and with count 5 gives 0.0125 / (1 - 0.0625) = 0.013333.
+    /// Byte modes scale by packet size: small packets are not dropped like large ones. At pb = 0.05
+    /// with 2900 B counted, 5 whole mean packets: ns-2 gives 0.05 / (1 - 0.25) * 250 / 500 =
+    /// 0.033333; the paper scales first: pb = 0.05 * 250 / 1000 = 0.0125, and with count 5 gives
+    /// 0.0125 / (1 - 0.0625) = 0.013333.
     #[test]
     fn byte_modes_scale_by_packet_size() {
         // Average 10 on the curve 5 to 15 with maxp 0.1 has pb = 0.05.

@@ -3,20 +3,21 @@
 use forebay_parameters::{Length, Parameter, Problem, Section, choice, parameters};
 use forebay_units::Size;
 
-use super::MOST_PRECEDENCES;
+use super::MAX_PRECEDENCES;
 
 choice! {
-    /// How an average decays while its queue is empty.
+    /// Decay of an average while its queue is empty.
     pub enum IdleCorrection {
-        /// By as many empty samples as typical packets could have been sent (Floyd and Jacobson).
+        /// Decay by as many empty samples as typical packets could have been sent (Floyd and
+        /// Jacobson).
         Fj = "fj",
-        /// By the whole number of such packets and one more (ns-2).
+        /// Decay by the whole number of such packets and one more (ns-2).
         Ns2 = "ns2",
     }
 }
 
 choice! {
-    /// How early drops are spaced.
+    /// Spacing of early drops.
     pub enum Spacing {
         /// pb / (1 - count pb): gaps uniform on 1 to 1/pb.
         Uniform = "uniform",
@@ -25,14 +26,14 @@ choice! {
         Wait = "wait",
         /// pb for every packet alone: gaps geometric.
         Geometric = "geometric",
-        /// Where count times pb reaches a number drawn between 0 and 1 after each drop: uniform
+        /// Drop once count times pb reaches a number drawn between 0 and 1 after each drop: uniform
         /// gaps while pb stays, later drops where it falls and earlier ones where it rises (Linux).
         Drawn = "drawn",
     }
 }
 
 choice! {
-    /// Whether the count of packets since the last drop includes the arriving packet.
+    /// Treatment of the arriving packet in the count of packets since the last drop.
     pub enum CountConvention {
         /// It does, as in the pseudo-code of the paper and in ns-2.
         Code = "code",
@@ -45,7 +46,7 @@ choice! {
 }
 
 choice! {
-    /// Whether large packets are dropped more often than small ones.
+    /// Influence of a packet's size on its drop probability.
     pub enum ByteMode {
         /// All packets alike.
         Off = "off",
@@ -62,19 +63,20 @@ parameters! {
         /// Let the drop probability rise linearly to 1 between the maximum threshold and twice the
         /// maximum threshold, instead of jumping to 1.
         gentle: bool = false, "Floyd 2000, Recommendation on using the gentle variant";
-        /// How early drops are spaced: uniform, wait, geometric or drawn.
+        /// Spacing of early drops: uniform, wait, geometric or drawn.
         spacing: Spacing = "uniform",
             "Floyd and Jacobson 1993, section 7; ns-2 wait_; Linux include/net/red.h";
-        /// Whether the count since the last drop includes the arriving packet (code) or not
-        /// (analysis, linux).
+        /// Treatment of the arriving packet in the count since the last drop: included (code) or
+        /// not (analysis, linux).
         count: CountConvention = "code",
             "Floyd and Jacobson 1993, figure 2 against section 7; Linux include/net/red.h";
-        /// How the average decays over idle time: fj or ns2.
+        /// Decay of the average over idle time: fj or ns2.
         idle_correction: IdleCorrection = "fj", "Floyd and Jacobson 1993, section 4; ns-2 red.cc";
         /// Size of a typical packet: its transmission time is the unit of idle time, and its size
         /// is that of byte mode ns2.
         mean_packet: Size = "500 B", "ns-2 mean_pktsize_";
-        /// Whether large packets are dropped more often: off, fj or ns2.
+        /// Influence of a packet's size, by which large packets are dropped more often: off, fj or
+        /// ns2.
         byte_mode: ByteMode = "off", "Floyd and Jacobson 1993, section 4; ns-2 bytes_";
         /// Size of the largest packet, for byte mode fj.
         max_packet: Size = "1500 B", "Floyd and Jacobson 1993, section 4; Ethernet's MTU";
@@ -162,13 +164,13 @@ pub(super) struct Options {
     pub byte_mode: ByteMode,
     pub max_packet: Size,
     pub ecn: bool,
-    /// Whether ECN-capable packets are also marked above the maximum threshold.
+    /// True if ECN-capable packets are also marked above the maximum threshold.
     pub gentle_ecn: bool,
     pub limit: Option<Length>,
     pub ns2_guards: bool,
 }
 
-/// What is configured for each class.
+/// Configuration of each class.
 pub(super) struct Thresholds<'a> {
     pub min: &'a [Length],
     pub max: &'a [Length],
@@ -231,9 +233,9 @@ pub(super) fn check_thresholds(
 ) -> Result<bool, Problem> {
     let [min_key, max_key, probability_key] = ["min_threshold", "max_threshold", "max_probability"];
     let classes = given.min.len();
-    if classes == 0 || classes > MOST_PRECEDENCES {
+    if classes == 0 || classes > MAX_PRECEDENCES {
         let message =
-            format!("has {classes} entries; allowed are 1 to {MOST_PRECEDENCES} precedences");
+            format!("has {classes} entries; allowed are 1 to {MAX_PRECEDENCES} precedences");
         return Err(section.fail(min_key, message));
     }
     for (key, entries) in [(max_key, given.max.len()), (probability_key, given.probability.len())] {

@@ -8,7 +8,7 @@ use super::red_core::Core;
 use super::red_options::{Options, RedOptions, Thresholds, warn_of_no_early_drops};
 use super::redn_regions::RegionRedn;
 use super::rio::{Coupling, IdleMeaning, Rio};
-use super::{BuildQueue, MOST_PRECEDENCES, Queue};
+use super::{BuildQueue, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -45,8 +45,8 @@ parameters! {
 parameters! {
     /// Parameters with which those of every REDn end.
     pub struct RednOptions {
-        /// When an average decays as idle: while none of the packets that it follows waits
-        /// (cumulative) or while the link is idle, as in RED (physical).
+        /// Condition for an average to decay as idle: while none of the packets that it follows
+        /// waits (cumulative) or while the link is idle, as in RED (physical).
         idle: IdleMeaning = "physical",
             "assumed: as in RED (Floyd and Jacobson 1993, section 4); not stated";
         /// Mark ECN-capable packets also above the maximum threshold (of a gentle law), instead of
@@ -94,7 +94,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::under(RegionRedn::build(section, rio, span, probabilities)?))
 }
 
-/// What is the same for every precedence.
+/// Parameters that are the same for every precedence.
 pub(super) struct Shape {
     pub precedences: u32,
     pub min: Option<Length>,
@@ -128,9 +128,9 @@ impl Shape {
         options: Options,
     ) -> Result<Rio, Problem> {
         let precedences = self.precedences as usize;
-        if precedences == 0 || precedences > MOST_PRECEDENCES {
+        if precedences == 0 || precedences > MAX_PRECEDENCES {
             let message =
-                format!("{precedences} is out of range; allowed are 1 to {MOST_PRECEDENCES}");
+                format!("{precedences} is out of range; allowed are 1 to {MAX_PRECEDENCES}");
             return Err(section.fail("precedences", message));
         }
         if !(0.0..=1.0).contains(&self.probability) {
@@ -169,7 +169,7 @@ impl Shape {
             Length::Packets(n) => Length::Packets(n / 2),
         };
         let max = self.max.unwrap_or_else(|| {
-            let packets = rate as f64 / bits as f64 * LONGEST_RTT_S * 2.0 * self.probability;
+            let packets = rate as f64 / bits as f64 * MAX_RTT_S * 2.0 * self.probability;
             // A product that is whole but for rounding must not lose a packet.
             Length::Packets((packets + 1e-6) as u64)
         });
@@ -180,7 +180,7 @@ impl Shape {
 /// Queueing delay at the middle threshold.
 const MIDDLE_DELAY_MS: u128 = 15;
 /// Round-trip time of the longest path.
-const LONGEST_RTT_S: f64 = 0.5;
+const MAX_RTT_S: f64 = 0.5;
 
 /// The queue of `entry` on a link of `rate`, or the key that is wrong.
 #[cfg(test)]

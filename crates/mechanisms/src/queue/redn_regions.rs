@@ -12,7 +12,7 @@ pub(super) struct RegionRedn {
     rio: Rio,
     /// The minimum threshold.
     min: f64,
-    /// How long a region is.
+    /// Length of a region.
     width: f64,
     probabilities: Vec<f64>,
     /// Of each precedence, the region whose maximum probability is in use.
@@ -139,11 +139,11 @@ mod tests {
         dropped
     }
 
-    /// An average would be judged by the maximum probability of another region. With 0.1, 0.3, 0.3
-    /// and 0.8 in regions of 2 packets from 4 on, 5 packets have 0.1 (5 - 4) / 8 = 0.0125, 7 have
-    /// 0.3 * 3 / 8 = 0.1125, 9 have 0.3 * 5 / 8 = 0.1875 and 11 have 0.8 * 7 / 8 = 0.7; within five
-    /// standard deviations, the square root of 10,000 p (1 - p). Below the minimum threshold none
-    /// is dropped.
+    /// An average is judged by the maximum probability of its region. With 0.1, 0.3, 0.3 and 0.8 in
+    /// regions of 2 packets from 4 on, 5 packets have 0.1 (5 - 4) / 8 = 0.0125, 7 have 0.3 * 3 / 8
+    /// = 0.1125, 9 have 0.3 * 5 / 8 = 0.1875 and 11 have 0.8 * 7 / 8 = 0.7; within five standard
+    /// deviations, the square root of 10,000 p (1 - p). Below the minimum threshold none is
+    /// dropped.
     #[test]
     fn each_region_has_its_maximum_probability() {
         let regions = [0.1, 0.3, 0.3, 0.8];
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// REDn would become another law where there is one region, or regions alike.
+    /// One region, or regions alike, make the same law: REDn.
     #[test]
     fn one_region_is_redn() {
         for queue in [5, 9] {
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Probabilities that fall, or are none, would be simulated.
+    /// Probabilities that fall, or are none, are refused.
     #[test]
     fn wrong_regions_are_refused() {
         for wrong in [&[][..], &[0.2, 0.1], &[0.1, 1.5]] {

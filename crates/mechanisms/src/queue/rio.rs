@@ -9,7 +9,7 @@ use forebay_units::Time;
 
 use super::red_core::{Class, Core};
 use super::red_options::{PrecedenceCurves, WeightedOptions};
-use super::{BuildQueue, MOST_PRECEDENCES, Queue};
+use super::{BuildQueue, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
 };
 
 choice! {
-    /// What the average of a precedence follows.
+    /// Packets that the average of a precedence follows.
     pub enum Coupling {
         /// Packets of this precedence and all lower ones (RIO-C).
         Coupled = "coupled",
@@ -39,7 +39,7 @@ choice! {
 }
 
 choice! {
-    /// When the average of a precedence decays as idle.
+    /// Condition for the average of a precedence to decay as idle.
     pub enum IdleMeaning {
         /// While none of the packets that it follows waits, even if others do.
         Cumulative = "cumulative",
@@ -48,7 +48,7 @@ choice! {
     }
 }
 
-/// What laws with an average for each precedence can show.
+/// Probes of laws with an average for each precedence.
 pub(super) const PROBES: &[Probe] = &[AVERAGES, ACTUAL];
 
 pub(super) const AVERAGES: Probe = Probe {
@@ -68,12 +68,12 @@ parameters! {
     /// Parameters of RIO.
     pub struct RioParameters {
         ..curves: PrecedenceCurves;
-        /// What the average of a precedence follows: the packets of this and all lower precedences
-        /// (coupled, RIO-C) or of this alone (decoupled, RIO-D).
+        /// Packets that the average of a precedence follows: those of this and all lower
+        /// precedences (coupled, RIO-C) or of this alone (decoupled, RIO-D).
         coupling: Coupling = "coupled", "Clark and Fang 1998, section III; ns-2 diffserv";
-        /// When an average decays as idle: while none of the packets that it follows waits
-        /// (cumulative) or while the link is idle (physical). Either way it is brought up to date
-        /// by the arrivals that it follows.
+        /// Condition for an average to decay as idle: while none of the packets that it follows
+        /// waits (cumulative) or while the link is idle (physical). Either way it is brought up to
+        /// date by the arrivals that it follows.
         idle: IdleMeaning = "cumulative", "ns-2 diffserv, dsredq.cc";
         ..common: WeightedOptions;
     }
@@ -86,22 +86,23 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::under(Rio::new(core, classes, parameters.coupling, parameters.idle)))
 }
 
-/// How many averages are brought up to date side by side: a law with more precedences takes one
-/// after another.
-const FEW: usize = 4;
+/// Number of averages that are brought up to date side by side: a law with more precedences takes
+/// one after another.
+const SIDE_BY_SIDE: usize = 4;
 
-/// What RIO keeps of a precedence beside its queue and its average.
+/// State that RIO keeps of a precedence beside its queue and its average.
 struct Level {
     class: Class,
-    /// With how much weight an arrival of this precedence goes into the averages of the first few:
+    /// Weights with which an arrival of this precedence goes into the averages of the first few:
     /// that of the newest sample from here on, 0 below. That leaves an average as it is to the last
     /// digit, and costs less than a choice.
-    weights: [f64; FEW],
+    weights: [f64; SIDE_BY_SIDE],
     /// Bit i: the average follows the packets of precedence i.
     followed: u64,
     /// The same where averages may be brought up to date side by side while such packets wait.
     easy: u64,
-    /// Since when what the average follows is empty, if it is; idle time before is in the average.
+    /// Time since which what the average follows is empty, if it is; idle time before is in the
+    /// average.
     idle_since: Time,
 }
 
@@ -110,8 +111,8 @@ pub struct Rio {
     core: Core,
     levels: Vec<Level>,
     /// Packets or bytes of each precedence that wait: whole numbers, exact up to 2^53.
-    queues: [f64; MOST_PRECEDENCES],
-    averages: [f64; MOST_PRECEDENCES],
+    queues: [f64; MAX_PRECEDENCES],
+    averages: [f64; MAX_PRECEDENCES],
     coupled: bool,
     physical: bool,
     /// Bit i: packets of precedence i wait.
@@ -128,7 +129,7 @@ impl Rio {
         let coupled = coupling == Coupling::Coupled;
         let physical = idle == IdleMeaning::Physical;
         // One average alone is brought up to date by itself.
-        let side_by_side = coupled && !physical && classes.len() <= FEW;
+        let side_by_side = coupled && !physical && classes.len() <= SIDE_BY_SIDE;
         let level = |(index, class)| {
             let followed = if coupled { u64::MAX >> (63 - index) } else { 1_u64 << index };
             Level {
@@ -142,15 +143,15 @@ impl Rio {
         Self {
             levels: classes.into_iter().enumerate().map(level).collect(),
             core,
-            queues: [0.0; MOST_PRECEDENCES],
-            averages: [0.0; MOST_PRECEDENCES],
+            queues: [0.0; MAX_PRECEDENCES],
+            averages: [0.0; MAX_PRECEDENCES],
             coupled,
             physical,
             occupied: 0,
         }
     }
 
-    /// How many precedences there are.
+    /// Returns the number of precedences.
     pub(super) fn precedences(&self) -> usize {
         self.levels.len()
     }
@@ -188,8 +189,8 @@ impl Rio {
         if self.core.in_bytes { f64::from(packet.size()) } else { 1.0 }
     }
 
-    /// Whether [`update_few`](Self::update_few) does for an arrival of precedence `index`: what is
-    /// followed is nested, so where this is not empty, none that follows it is.
+    /// Returns true if [`update_few`](Self::update_few) does for an arrival of precedence `index`:
+    /// what is followed is nested, so where this is not empty, none that follows it is.
     #[inline(always)]
     fn is_easy(&self, index: usize) -> bool {
         self.occupied & self.levels[index].easy != 0
@@ -209,11 +210,11 @@ impl Rio {
         // Sums of whole numbers: exact in any order.
         let queues = [a, a + b, a + b + c, (a + b) + (c + d)];
         let weights = self.levels[index].weights;
-        let averages: [f64; FEW] = from_fn(|i| self.averages[i]);
-        let averages: [f64; FEW] =
+        let averages: [f64; SIDE_BY_SIDE] = from_fn(|i| self.averages[i]);
+        let averages: [f64; SIDE_BY_SIDE] =
             from_fn(|i| averages[i] + weights[i] * (queues[i] - averages[i]));
-        self.averages[..FEW].copy_from_slice(&averages);
-        queues[index % FEW]
+        self.averages[..SIDE_BY_SIDE].copy_from_slice(&averages);
+        queues[index % SIDE_BY_SIDE]
     }
 
     /// The same in every case.
@@ -405,9 +406,9 @@ mod tests {
         rio
     }
 
-    /// Averages would follow the wrong packets. Holding (4, 3, 2) with weight 1/2 and averages 0,
-    /// an arrival of precedence 0 gives RIO-C half of the sums 4, 7, 9, and RIO-D half of its own
-    /// 4; one of precedence 2 updates only the last: half of 9, or of 2 (Clark and Fang 1998,
+    /// Averages follow the packets that they should. Holding (4, 3, 2) with weight 1/2 and averages
+    /// 0, an arrival of precedence 0 gives RIO-C half of the sums 4, 7, 9, and RIO-D half of its
+    /// own 4; one of precedence 2 updates only the last: half of 9, or of 2 (Clark and Fang 1998,
     /// section III).
     #[test]
     fn averages_follow_the_packets_that_they_should() {
@@ -423,8 +424,8 @@ mod tests {
         }
     }
 
-    /// One precedence would be judged by the thresholds of another: with weight 1 and three packets
-    /// waiting, the last is dropped by force, the first two pass.
+    /// Each precedence is judged by its own thresholds: with weight 1 and three packets waiting,
+    /// the last is dropped by force, the first two pass.
     #[test]
     fn each_precedence_has_its_own_thresholds() {
         let limits = [(4, 8), (4, 8), (1, 2)];
@@ -439,8 +440,8 @@ mod tests {
         assert_eq!(law.waiting(2), 0.0);
     }
 
-    /// Averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take 0.4 ms, so
-    /// from weight 1/2 an idle time of 0.8 ms divides by 4.
+    /// Averages decay when what they follow is gone. 500 B at 10 Mbit/s take 0.4 ms, so from weight
+    /// 1/2 an idle time of 0.8 ms divides by 4.
     #[test]
     fn a_precedence_is_idle_while_what_it_follows_is_empty() {
         let ms = |n: u64| Time::from_ps(n * 100_000_000);
@@ -469,14 +470,14 @@ mod tests {
         assert_eq!(law.average(1), 8.0);
     }
 
-    /// Few precedences, whose averages are brought up to date side by side, would follow other ones
-    /// than many: two more precedences that no packet has change nothing, to the last digit, over
-    /// random arrivals and departures.
+    /// Few precedences, whose averages are brought up to date side by side, follow the same
+    /// averages as many: two more precedences that no packet has change nothing, to the last digit,
+    /// over random arrivals and departures.
     #[test]
     fn precedences_without_packets_change_nothing() {
         let law =
             |limits: &[(u64, u64)]| rio(0.3, limits, Coupling::Coupled, IdleMeaning::Cumulative);
-        let (mut few, mut many) = (law(&HIGH), law(&[(100, 200); FEW + 1]));
+        let (mut few, mut many) = (law(&HIGH), law(&[(100, 200); SIDE_BY_SIDE + 1]));
         let mut draws = Streams::new(7, 0).named("test");
         let (mut now, mut waiting, mut idle) = (Time::ZERO, Vec::new(), 0);
         for _ in 0..5000 {
@@ -497,8 +498,8 @@ mod tests {
         assert!((100..4000).contains(&idle), "both cases occur: {idle}");
     }
 
-    /// RIO would not contain RED: with one precedence and idle meant physically, both give the same
-    /// verdicts and averages over random arrivals from the same stream.
+    /// RIO contains RED: with one precedence and idle meant physically, both give the same verdicts
+    /// and averages over random arrivals from the same stream.
     #[test]
     fn one_precedence_is_plain_red() {
         let mut rio = rio(0.1, &[(2, 6)], Coupling::Coupled, IdleMeaning::Physical);

@@ -9,13 +9,13 @@ use super::classful::Heads;
 /// M. Shreedhar and G. Varghese, Efficient fair queueing using deficit round robin, *Proc. ACM
 /// SIGCOMM* 1995, section 3: the ActiveList, and a deficit counter for each class.
 pub(super) struct RoundRobin {
-    /// What each class is granted when its turn comes.
+    /// Quantum that each class is granted when its turn comes.
     quanta: Vec<u64>,
-    /// What is left of it, and of earlier turns.
+    /// Remainder of it, and of earlier turns.
     deficits: Vec<u64>,
     /// The active classes, that whose turn it is at the front.
     turns: VecDeque<usize>,
-    /// Whether the class at the front has been granted its quantum in this turn.
+    /// True if the class at the front has been granted its quantum in this turn.
     granted: bool,
 }
 

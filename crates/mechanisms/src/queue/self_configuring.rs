@@ -64,8 +64,8 @@ mod tests {
 
     const RATE: Rate = Rate::from_bps(10_000_000);
 
-    /// The law would be told apart from Adaptive REDn by its name alone: its maximum probability is
-    /// the dynamic one, and there is no middle threshold.
+    /// The law differs from Adaptive REDn by more than its name: its maximum probability is the
+    /// dynamic one, and there is no middle threshold.
     #[test]
     fn there_is_no_middle_threshold() {
         let law = built(&ENTRY, RATE, &[("precedences", 1.into())]).unwrap();
@@ -87,8 +87,8 @@ mod tests {
         });
     }
 
-    /// Factors that move the wrong way, or a maximum probability that cannot move, would run as
-    /// something else.
+    /// Factors that move the wrong way, and a maximum probability that cannot move, are refused by
+    /// their key.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         assert!(built(&ENTRY, RATE, &[]).is_ok(), "everything has a default");

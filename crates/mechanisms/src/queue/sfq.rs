@@ -66,17 +66,17 @@ parameters! {
         quantum: Size = "1514 B", "Linux net/sched/sch_sfq.c (2011: the MTU)";
         /// The largest number of packets in one queue. 1 or more.
         depth: u32 = 127, "Linux net/sched/sch_sfq.c (2011)";
-        /// Where a queue or the buffer is full, drop the packet at the head instead of the last.
+        /// Drops the packet at the head instead of the last, where a queue or the buffer is full.
         head_drop: bool = false, "Linux net/sched/sch_sfq.c (2011, headdrop)";
-        /// How often the hash function changes, above 0. Packets that wait move to the queues that
-        /// their flows have then, each flow's in their order. Never if left out.
+        /// Period after which the hash function changes, above 0. Packets that wait move to the
+        /// queues that their flows have then, each flow's in their order. Never if left out.
         perturb: Option<Span>, "McKenney 1990, section 3; Linux net/sched/sch_sfq.c (2011)";
         /// Buffer size, without the packet being transmitted.
         limit: Length = "127 packets", "Linux net/sched/sch_sfq.c (2011)";
-        /// What shares a queue; each flow has one if left out. By `"src"`, the flows of a source
-        /// host share one and its turn.
+        /// Flows that share a queue; each flow has one if left out. By `"src"`, the flows of a
+        /// source host share one and its turn.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
-        /// How a queue is found for a flow.
+        /// Rule by which a queue is found for a flow.
         classifier: FlowClassifier = "hash", "McKenney 1990, section 3";
         /// Key of the hash function. Drawn at random if left out, for each run another.
         salt: Option<u64>, "McKenney 1990, section 3";
@@ -151,7 +151,7 @@ impl Sfq {
         }
     }
 
-    /// Whether more waits than the buffer holds.
+    /// Returns true if more waits than the buffer holds.
     fn overflows(&self) -> bool {
         let Backlog { packets, bytes } = self.queues.backlog();
         match self.parameters.limit {
@@ -255,10 +255,10 @@ mod tests {
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
-    /// Flows that collide would do so for ever, or packets overtake others of their flow: after the
-    /// period, flows 1 to 30, which shared 4 queues, share others, in which each flow's packets are
-    /// in order. Periods in which nothing came count as well, so that the times of changes do not
-    /// depend on arrivals.
+    /// Flows that collide do not do so for ever, and packets do not overtake others of their flow:
+    /// after the period, flows 1 to 30, which shared 4 queues, share others, in which each flow's
+    /// packets are in order. Periods in which nothing came count as well, so that the times of
+    /// changes do not depend on arrivals.
     #[test]
     fn the_hash_function_changes_from_time_to_time() {
         let entry = QUEUES.iter().find(|entry| entry.name == "sfq").unwrap();

@@ -65,7 +65,7 @@ fn read(section: &Section<'_>) -> Result<Sred, Problem> {
             return Err(section.fail(key, message));
         }
     }
-    for (key, number, most) in [("zombies", zombies, MOST_ZOMBIES), ("flows", flows, u32::MAX)] {
+    for (key, number, most) in [("zombies", zombies, MAX_ZOMBIES), ("flows", flows, u32::MAX)] {
         if number == 0 || number > most {
             let message = format!("{number} is out of range; allowed are 1 to {most}");
             return Err(section.fail(key, message));
@@ -83,7 +83,7 @@ fn read(section: &Section<'_>) -> Result<Sred, Problem> {
     })
 }
 
-const MOST_ZOMBIES: u32 = 1_000_000;
+const MAX_ZOMBIES: u32 = 1_000_000;
 
 struct Sred {
     limit: Length,
@@ -209,9 +209,9 @@ mod tests {
         law.probability(hit, &arrival)
     }
 
-    /// Drops would not follow the paper's formula: 0 below B/6, pmax / 4 below B/3, pmax up to B,
-    /// times min(1, 1/(256 P)^2); times 1 + 1/P for a hit in full SRED. B = 600, pmax = 0.15; 1/P =
-    /// 128 flows: (128/256)^2 = 1/4; 1/P = 512: 1.
+    /// Drops follow the paper's formula: 0 below B/6, pmax / 4 below B/3, pmax up to B, times
+    /// min(1, 1/(256 P)^2); times 1 + 1/P for a hit in full SRED. B = 600, pmax = 0.15; 1/P = 128
+    /// flows: (128/256)^2 = 1/4; 1/P = 512: 1.
     #[test]
     fn probabilities_are_the_published_ones() {
         let close = |value: f64, expected: f64| {
@@ -230,12 +230,13 @@ mod tests {
         close(probability(&[], false, 599, 0.0), 0.15);
     }
 
-    /// The list would not be a sample of the arrivals. A zombie is overwritten by what arrives, so
-    /// that it is of flow i with the share s_i of that flow among arrivals, and an arrival hits
-    /// with probability sum of s_i^2: 1/50 for 50 equal flows; 0.25 + 50 * 0.0001 = 0.255 for one
-    /// with half of all and 50 with 1 % each. The estimate P is an average over M / p = 200
-    /// arrivals; its own over n arrivals deviates by no more than that of n / 2 M / p = n / 400
-    /// independent ones, each of variance below s (1 - s): five of these bound it.
+    /// The list is a sample of the arrivals, so that hits tell the number of flows. A zombie is
+    /// overwritten by what arrives, so that it is of flow i with the share s_i of that flow among
+    /// arrivals, and an arrival hits with probability sum of s_i^2: 1/50 for 50 equal flows; 0.25 +
+    /// 50 * 0.0001 = 0.255 for one with half of all and 50 with 1 % each. The estimate P is an
+    /// average over M / p = 200 arrivals; its own over n arrivals deviates by no more than that of
+    /// n / 2 M / p = n / 400 independent ones, each of variance below s (1 - s): five of these
+    /// bound it.
     #[test]
     fn hits_tell_the_number_of_flows() {
         const N: u32 = 400_000;
@@ -256,12 +257,12 @@ mod tests {
         }
     }
 
-    /// Full SRED would not single out who sends much: at the same frequency P, a flow with the
-    /// share s of arrivals is dropped with p (1 + s / P) on average. Half of the arrivals are of
-    /// one flow (s / P about 0.5 / 0.255), the rest of 50 (0.01 / 0.255): 2.96 against 1.04 times
-    /// as often, 2.85 to one. In simple SRED, which a test of full SRED must refuse, one to one.
-    /// With 8 as the number of flows none is certain: 0.15 (1 / (8 * 0.255))^2 = 0.036, and 0.036
-    /// (1 + 1 / 0.255) = 0.18.
+    /// Full SRED singles out who sends much: at the same frequency P, a flow with the share s of
+    /// arrivals is dropped with p (1 + s / P) on average. Half of the arrivals are of one flow (s /
+    /// P about 0.5 / 0.255), the rest of 50 (0.01 / 0.255): 2.96 against 1.04 times as often, 2.85
+    /// to one. In simple SRED, which a test of full SRED must refuse, one to one. With 8 as the
+    /// number of flows none is certain: 0.15 (1 / (8 * 0.255))^2 = 0.036, and 0.036 (1 + 1 / 0.255)
+    /// = 0.18.
     #[test]
     fn full_sred_drops_those_who_hit() {
         let ratio = |full: bool| {
@@ -290,7 +291,7 @@ mod tests {
         assert!((simple / expected - 1.0).abs() > 0.05);
     }
 
-    /// A buffer would hold more than its size, or its drops be taken for early ones.
+    /// A buffer holds no more than its size, and its drops are not taken for early ones.
     #[test]
     fn the_limit_drops_by_overflow() {
         let mut law = make(&[]).unwrap();
@@ -299,7 +300,7 @@ mod tests {
         assert_ne!(offer(&mut law, 0, 599, &mut stream()), overflow);
     }
 
-    /// SRED would run with a list or a probability that cannot be.
+    /// A list or a probability that cannot be is refused by its key.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let path = |key: &'static str, value: Value| {

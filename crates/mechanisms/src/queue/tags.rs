@@ -17,7 +17,7 @@ pub(super) struct Tags {
     finish: Vec<f64>,
     active: u32,
     rate: Rate,
-    /// When the transmission of the packet served last ends.
+    /// Time at which the transmission of the packet served last ends.
     ends: Time,
 }
 
@@ -27,7 +27,7 @@ impl Tags {
         Self { weights, start: none.clone(), finish: none, active: 0, rate, ends: Time::ZERO }
     }
 
-    /// Whether a packet that arrives at `now` begins a busy period of the link.
+    /// Returns true if a packet that arrives at `now` begins a busy period of the link.
     pub(super) fn is_idle(&self, now: Time) -> bool {
         self.active == 0 && now >= self.ends
     }

@@ -91,10 +91,10 @@ impl RateBucket {
 struct Tbf {
     bucket: RateBucket,
     peak: Option<RateBucket>,
-    /// Up to when tokens have been collected.
+    /// Time up to which tokens have been collected.
     updated: Time,
     queue: ClassQueue,
-    /// Whether the queue counts what becomes of the packets of its classes, if it has any.
+    /// True if the queue counts what becomes of the packets of its classes, if it has any.
     counts: bool,
 }
 
@@ -103,7 +103,7 @@ impl Tbf {
         std::iter::once(&self.bucket).chain(&self.peak)
     }
 
-    /// From when on there are tokens for `size`, if none are taken before.
+    /// Returns the time from which there are tokens for `size`, if none are taken before.
     fn covered_at(&self, size: u16, now: Time) -> Time {
         let size = Size::from_bytes(u64::from(size));
         let at = |of: &RateBucket| of.bucket.covers_at(size, of.rate, self.updated, now);
@@ -256,9 +256,9 @@ mod tests {
 
     const US: u64 = 1_000_000;
 
-    /// A burst would be cut short or too long, or the rate not be kept: 8 Mbit/s are a byte each
-    /// microsecond. 3000 B in the bucket let three packets of 1000 B go at once, the fourth has its
-    /// tokens 1000 us later, and the fifth, of 500 B, 500 us after that.
+    /// A burst leaves at once and the rest at the rate: 8 Mbit/s are a byte each microsecond. 3000
+    /// B in the bucket let three packets of 1000 B go at once, the fourth has its tokens 1000 us
+    /// later, and the fifth, of 500 B, 500 us after that.
     #[test]
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
         let mut law = make(&[("rate", "8 Mbit/s".into()), ("burst", "3000 B".into())]).unwrap();
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(left, [(0, 12_000 * US), (1, 12_000 * US), (2, 12_001 * US)]);
     }
 
-    /// A burst would leave faster than the peak rate: 1000 B at 16 Mbit/s take 500 us, at 8 Mbit/s
+    /// A burst leaves no faster than the peak rate: 1000 B at 16 Mbit/s take 500 us, at 8 Mbit/s
     /// 1000 us. The bucket of 2000 B pays for two packets and 500 B of the third by 500 us; its
     /// other 500 B come by 1000 us, when the peak bucket has them too, and the fourth at 2000 us.
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(dropped, []);
     }
 
-    /// A packet that can never leave would block the queue for ever.
+    /// Packets larger than a bucket are dropped: they can never leave, and do not block the queue.
     #[test]
     fn packets_larger_than_a_bucket_are_dropped() {
         let peak = [
@@ -305,8 +305,8 @@ mod tests {
         }
     }
 
-    /// An urgent packet would wait behind one that waits for tokens, or a turn that has been taken
-    /// be given to another. 1500 B at once leave 0, so packet 1 waits for the tokens of 1500 us; at
+    /// An urgent packet overtakes one that waits for tokens, but a turn that has been taken is not
+    /// given to another. 1500 B at once leave 0, so packet 1 waits for the tokens of 1500 us; at
     /// 500 us there are 500 B for the 100 B of packet 2. Linux's tbf asks prio anew what is next
     /// (sch_prio.c: prio_peek), whatever its classes are, so packet 2 goes; drr has given up the
     /// packet of which it told (sch_drr.c: qdisc_peek_dequeued), which goes first.
@@ -328,8 +328,8 @@ mod tests {
         }
     }
 
-    /// CHOKe would compare an arrival with fewer packets than wait: the one that waits for tokens
-    /// is in the queue (sch_choke.c: choke_peek_head), so two of its flow meet there, and both go.
+    /// CHOKe compares an arrival with all packets that wait: the one that waits for tokens is in
+    /// the queue (sch_choke.c: choke_peek_head), so two of its flow meet there, and both go.
     #[test]
     fn what_waits_for_tokens_is_in_the_queue() {
         let options = [("of", "droptail".into()), ("threshold", "0 packets".into())];
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!((gone, law.backlog()), (vec![1], Backlog::default()));
     }
 
-    /// Shaped traffic would drift from its rate by rounding. Against an own account in exact
+    /// Shaped traffic does not drift from its rate by rounding. Against an own account in exact
     /// integers, picobits at 7,000,003 bit/s: the k-th of equal packets offered at once leaves at
     /// the first picosecond at which the tokens earned are no fewer than those taken beyond the
     /// burst, ceil((k S - B) / r).
@@ -366,7 +366,7 @@ mod tests {
         }
     }
 
-    /// A shaper that cannot work would be built, or its error point elsewhere.
+    /// A shaper that cannot work is refused, and its error points to its place.
     #[test]
     fn wrong_buckets_are_refused_where_they_stand() {
         let good = [("rate", "8 Mbit/s".into()), ("burst", "3 kB".into())];

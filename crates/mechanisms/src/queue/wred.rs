@@ -52,7 +52,7 @@ mod tests {
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Time};
 
-    /// The average would depend on precedence, or the thresholds would not. With weight 1/2 and 9
+    /// The average does not depend on precedence, and the thresholds do. With weight 1/2 and 9
     /// packets waiting the one average goes from 0 to 4.5, at an arrival of any precedence:
     /// precedence 0 passes below its minimum of 5, precedence 1 is dropped by force at its maximum
     /// of 4 (6.75 then).

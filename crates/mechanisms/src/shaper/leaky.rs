@@ -68,8 +68,8 @@ mod tests {
     use forebay_network::{FlowId, RouteId};
     use forebay_units::Span;
 
-    /// The shaper would send faster than its rate, or hold packets for nothing: 1000 B at 8 Mbit/s
-    /// are 1 ms after the last release, and the first packet goes at once.
+    /// The shaper sends no faster than its rate, and holds no packets for nothing: 1000 B at 8
+    /// Mbit/s are 1 ms after the last release, and the first packet goes at once.
     #[test]
     fn packets_leave_at_the_rate() {
         let law = Leaky { rate: Rate::from_bps(8_000_000), limit: u64::MAX };

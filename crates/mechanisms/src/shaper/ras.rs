@@ -31,7 +31,7 @@ pub(super) const ENTRY: Entry<BuildShaper> = Entry {
 };
 
 choice! {
-    /// Which of the two shapers of RFC 2963.
+    /// Kind of shaper, of the two of RFC 2963.
     pub enum Rates {
         /// srRAS: the rate rises from CIR to MIR.
         Single = "single",
@@ -46,8 +46,8 @@ parameters! {
         /// Single rate shaper (single, srRAS), for a single rate marker behind it, or two rate
         /// shaper (two, trRAS).
         rates: Rates = "single", "RFC 2963, sections 2.2 and 2.4";
-        /// Whether to look ahead at the marker behind and let a packet go as soon as it would be
-        /// green (G-srRAS, G-trRAS).
+        /// True to look ahead at the marker behind and let a packet go as soon as it is green
+        /// (G-srRAS, G-trRAS).
         green: bool = false, "RFC 2963, section 3.1";
         /// Committed information rate, above 0: the rate while the buffer is nearly empty.
         cir: Rate, "RFC 2963, section 2.2";
@@ -278,9 +278,9 @@ mod tests {
         }
     }
 
-    /// The shaper would follow another curve than RFC 2963, figures 2 and 3: straight lines through
-    /// the corners, so halfway between PIR and MIR 2375000 B/s, and on the single line a quarter of
-    /// the way from 15 to 45 kB gives 250000 + 4000000 * 7.5 / 45 = 916666.67 B/s.
+    /// The shaper follows the curves of RFC 2963, figures 2 and 3: straight lines through the
+    /// corners, so halfway between PIR and MIR 2375000 B/s, and on the single line a quarter of the
+    /// way from 15 to 45 kB gives 250000 + 4000000 * 7.5 / 45 = 916666.67 B/s.
     #[test]
     fn the_rate_follows_occupancy() {
         let two = ras(&CORNERS, false);
@@ -299,8 +299,8 @@ mod tests {
         assert!((single.rate(22_500.0) - 916_666.666_7).abs() < 1e-4);
     }
 
-    /// A fast sender would be slowed below its own rate, or the line exceeded: EAR counts where it
-    /// is higher, the line's rate is the cap, and at the last threshold MIR rules.
+    /// A fast sender is not slowed below its own rate, and the line is not exceeded: EAR counts
+    /// where it is higher, the line's rate is the cap, and at the last threshold MIR rules.
     #[test]
     fn the_arrival_rate_lifts_the_shaping_rate() {
         let mut law = ras(&CORNERS, false);
@@ -312,8 +312,9 @@ mod tests {
         assert_eq!(law.rate(60_000.0), 4_250_000.0);
     }
 
-    /// Input would be measured with another memory. K = 0.1 s, 1000 B after 1, 1, 4 and 100 ms:
-    /// (1 - e^-0.01) 10^6 = 9950.166 B/s, and so on; two at once add 1000 / 0.1 = 10000 B/s each.
+    /// Input is measured with the memory of the formula. K = 0.1 s, 1000 B after 1, 1, 4 and 100
+    /// ms: (1 - e^-0.01) 10^6 = 9950.166 B/s, and so on; two at once add 1000 / 0.1 = 10000 B/s
+    /// each.
     #[test]
     fn the_estimator_follows_its_formula() {
         let mut rate = ArrivalRate::new(Span::from_ms(100));
@@ -345,8 +346,8 @@ mod tests {
         }
     }
 
-    /// A plain shaper would look ahead, or a green one wait for no reason: 1500 B at 250000 B/s are
-    /// 6 ms; green at 2.4 ms releases then, green later or never changes nothing.
+    /// A plain shaper does not look ahead, and a green one does not wait for no reason: 1500 B at
+    /// 250000 B/s are 6 ms; green at 2.4 ms releases then, green later or never changes nothing.
     #[test]
     fn the_earlier_of_rate_and_colour_releases() {
         let at = |us| Time::ZERO + Span::from_us(us);
@@ -382,7 +383,7 @@ mod tests {
         }
     }
 
-    /// A shaper would run on corners that make no curve, or ignore a parameter given.
+    /// Corners that make no curve, and parameters that have no use, are refused by their key.
     #[test]
     fn wrong_corners_are_refused_by_their_key() {
         assert_eq!(problem(&[]), "");

@@ -18,7 +18,8 @@ fn make(classes: &[&str]) -> Result<Queue, Problem> {
     build(&parameters(&text), |section| (entry.build)(section, &LinkFacts::of(RATE)))
 }
 
-/// What each leaf sends in Mbit/s, over ten seconds in which those of `busy` always have packets.
+/// Returns the rate of each leaf in Mbit/s, over ten seconds in which those of `busy` always have
+/// packets.
 fn shares(classes: &[&str], busy: &[usize]) -> Vec<f64> {
     let mut law = make(classes).unwrap_or_else(|problem| panic!("{problem:?}")).into_discipline();
     let mut stream = Streams::new(0, 0).named("test");
@@ -72,11 +73,11 @@ fn leaf(name: &str, rate: u32, more: &str) -> String {
 
 const CEIL: &str = "ceil = \"10 Mbit/s\"";
 
-/// Classes would not get their rates, or what is left would go to the wrong ones. Three classes of
-/// 5, 3 and 2 Mbit/s on a link of 10: all busy, each has its rate. With the third idle, its 2 are
-/// lent in turn by quanta, which are in proportion to rates: 5 + 2 * 5/8 and 3 + 2 * 3/8. With a
-/// ceiling of 3.5 on the second, it has that and the first the rest. With priority, the second
-/// borrows all 2 first. Alone, each has the link, or its ceiling.
+/// Classes get their rates, and what one leaves the others borrow. Three classes of 5, 3 and 2
+/// Mbit/s on a link of 10: all busy, each has its rate. With the third idle, its 2 are lent in turn
+/// by quanta, which are in proportion to rates: 5 + 2 * 5/8 and 3 + 2 * 3/8. With a ceiling of 3.5
+/// on the second, it has that and the first the rest. With priority, the second borrows all 2
+/// first. Alone, each has the link, or its ceiling.
 #[test]
 fn what_one_leaves_the_others_borrow() {
     let tree =
@@ -104,7 +105,7 @@ fn what_one_leaves_the_others_borrow() {
     check(&shares(&strict, &[0, 1]), &[5.0, 3.0]);
 }
 
-/// What a class leaves would go to strangers before its siblings: the lowest class that lends goes
+/// What a class leaves goes to its siblings before strangers: the lowest class that lends goes
 /// first. Of 10 Mbit/s x has 6 (x1 4, x2 2) and y 4; with x2 idle, x1 has all of x's 6, though y
 /// would have it; with both idle, y has the link.
 #[test]
@@ -123,7 +124,7 @@ fn siblings_borrow_before_strangers() {
     check(&shares(&tree, &[2]), &[0.0, 0.0, 10.0]);
 }
 
-/// A tree that means something else would be built, or an error point elsewhere.
+/// A tree that means something else is refused, and the error points to its place.
 #[test]
 fn wrong_trees_are_refused_where_they_stand() {
     let path = |classes: &[&str]| make(classes).err().map_or(String::new(), |problem| problem.path);

@@ -7,8 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// What a battery may take with one mechanism. A debug build takes less than three seconds with
-/// the slowest, so that a machine can be busy with much else.
+/// Time that a battery may take with one mechanism. A debug build takes less than three seconds
+/// with the slowest, so that a machine can be busy with much else.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Run `battery`, which concerns the mechanism `name`, for `limit` at most.
@@ -33,7 +33,7 @@ pub fn within(limit: Duration, name: &str, battery: impl FnOnce() + Send + 'stat
     }
 }
 
-/// A law that loops would hang the batteries, without a word of which it was.
+/// A law that loops does not hang the batteries, but is named.
 #[test]
 #[should_panic(expected = "looping: not done after 20ms")]
 fn a_law_that_loops_is_named() {
@@ -44,7 +44,7 @@ fn a_law_that_loops_is_named() {
     });
 }
 
-/// What a battery finds wrong would be lost with its thread.
+/// A battery's finding is reported and not lost with its thread.
 #[test]
 #[should_panic(expected = "a packet is missing")]
 fn what_a_battery_finds_is_told() {

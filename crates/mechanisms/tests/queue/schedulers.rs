@@ -15,7 +15,7 @@ use crate::support::{build, list, table, with};
 const RATE: Rate = Rate::from_bps(8_000_000);
 /// Bits a second, and bytes a microsecond.
 const BPS: f64 = 8e6;
-/// What floating-point times of some seconds may differ by.
+/// Tolerance for floating-point times of some seconds.
 const EPSILON: f64 = 1e-9;
 
 /// A scheduler with a FIFO queue without limit for each class, which a packet names by its
@@ -146,13 +146,13 @@ fn random(seed: u64, classes: usize, load: f64, count: usize) -> Vec<Arrival> {
         .collect()
 }
 
-const LARGEST_BITS: f64 = 1500.0 * 8.0;
+const MAX_PACKET_BITS: f64 = 1500.0 * 8.0;
 
 fn numbers(weights: &[f64]) -> Value {
     list(weights)
 }
 
-/// Weighted fair queueing would keep packets longer than fluid sharing by more than the largest
+/// Weighted fair queueing keeps packets no longer than fluid sharing by more than the largest
 /// packet takes: finish <= finish under GPS + Lmax / C, for every packet (Parekh and Gallager 1993,
 /// theorem 1). First come first served breaks that.
 #[test]
@@ -165,21 +165,21 @@ fn wfq_is_never_later_than_fluid_sharing_by_more_than_a_packet() {
         let parameters = [("weights", numbers(&weights))];
         let mut law = scheduler("wfq", weights.len(), &parameters);
         for Sent { arrival, to, .. } in serve(law.as_mut(), &arrivals) {
-            let bound = finish[arrival] + LARGEST_BITS / BPS;
+            let bound = finish[arrival] + MAX_PACKET_BITS / BPS;
             assert!(to <= bound + EPSILON, "load {load}, {arrival}: {to} is after {bound}");
         }
         let mut first_come = 0.0;
         for (arrival, finish) in arrivals.iter().zip(&finish) {
             first_come = arrival.at.max(first_come) + f64::from(arrival.size) * 8.0 / BPS;
-            broken += u32::from(first_come > finish + LARGEST_BITS / BPS + EPSILON);
+            broken += u32::from(first_come > finish + MAX_PACKET_BITS / BPS + EPSILON);
         }
     }
     assert!(broken > 1000, "first come first served keeps to the bound but {broken} times");
 }
 
-/// WF2Q+ would not give a class its rate: with the guaranteed rate r = C w / sum of w, each packet
-/// is sent by G + Lmax / C, where G is when a server of rate r alone would have sent it (Bennett
-/// and Zhang 1997, theorem 4, without the leaky buckets). If all classes always have packets, that
+/// WF2Q+ gives each class its rate: with the guaranteed rate r = C w / sum of w, each packet is
+/// sent by G + Lmax / C, where G is when a server of rate r alone would have sent it (Bennett and
+/// Zhang 1997, theorem 4, without the leaky buckets). If all classes always have packets, that
 /// server is fluid sharing itself.
 #[test]
 fn wf2q_plus_guarantees_rates_packet_by_packet() {
@@ -200,7 +200,7 @@ fn wf2q_plus_guarantees_rates_packet_by_packet() {
                 })
                 .collect();
             for Sent { arrival, to, .. } in serve(law.as_mut(), &arrivals) {
-                let bound = guaranteed[arrival] + LARGEST_BITS / BPS;
+                let bound = guaranteed[arrival] + MAX_PACKET_BITS / BPS;
                 assert!(to <= bound + EPSILON, "{name} {load} {arrival}: {to} is after {bound}");
             }
         }
@@ -208,7 +208,7 @@ fn wf2q_plus_guarantees_rates_packet_by_packet() {
         let (finish, _) = fluid(&weights, &arrivals, &[]);
         let mut law = scheduler(name, weights.len(), &[("weights", numbers(&weights))]);
         for Sent { arrival, to, .. } in serve(law.as_mut(), &arrivals) {
-            let bound = finish[arrival] + LARGEST_BITS / BPS;
+            let bound = finish[arrival] + MAX_PACKET_BITS / BPS;
             // Towards the end classes run out of packets, and sharing of what they leave differs.
             if to < 0.5 {
                 assert!(to <= bound + EPSILON, "{name} {arrival}: {to} is after {bound}");
@@ -226,8 +226,8 @@ fn backlogged(weights: &[f64], seed: u64, each: usize) -> Vec<Arrival> {
         .collect()
 }
 
-/// How far the service of a class is ahead of fluid sharing, at most, in bits: when a packet has
-/// been sent.
+/// Returns by how much the service of a class is ahead of fluid sharing, at most, in bits: when a
+/// packet has been sent.
 fn lead(name: &str, weights: &[f64], arrivals: &[Arrival]) -> f64 {
     let mut law = scheduler(name, weights.len(), &[("weights", numbers(weights))]);
     let sent = serve(law.as_mut(), arrivals);
@@ -243,10 +243,10 @@ fn lead(name: &str, weights: &[f64], arrivals: &[Arrival]) -> f64 {
     most
 }
 
-/// WF2Q+ would be as unfair as WFQ, which may serve a class far ahead of fluid sharing and then not
-/// for as long (Bennett and Zhang 1997, figure 2): 11 packets of a class with half of the weight,
-/// and one of each of ten others, all of 1000 B. WFQ serves ten of the first in a row, five packets
-/// more than fluid sharing has; WF2Q+ is ahead by less than a packet, L (1 - r / C).
+/// WF2Q+ is fairer than WFQ, which may serve a class far ahead of fluid sharing and then not for as
+/// long (Bennett and Zhang 1997, figure 2): 11 packets of a class with half of the weight, and one
+/// of each of ten others, all of 1000 B. WFQ serves ten of the first in a row, five packets more
+/// than fluid sharing has; WF2Q+ is ahead by less than a packet, L (1 - r / C).
 #[test]
 fn wf2q_plus_is_ahead_of_fluid_sharing_by_less_than_a_packet() {
     let weights: Vec<f64> = std::iter::once(10.0).chain([1.0; 10]).collect();
@@ -258,7 +258,7 @@ fn wf2q_plus_is_ahead_of_fluid_sharing_by_less_than_a_packet() {
     // The same of random sizes, with every class busy: the bound is that of the largest packet.
     let weights = [4.0, 2.0, 1.0, 0.5];
     let arrivals = backlogged(&weights, 3, 200);
-    assert!(lead("wf2q_plus", &weights, &arrivals) <= LARGEST_BITS + 1e-3);
+    assert!(lead("wf2q_plus", &weights, &arrivals) <= MAX_PACKET_BITS + 1e-3);
 }
 
 /// The most by which the normalized service of two classes differs over any interval in which both
@@ -286,24 +286,24 @@ fn unfairness(name: &str, parameters: &[(&str, Value)], shares: &[f64]) -> f64 {
     ranges.iter().map(|(low, high)| high - low).fold(0.0, f64::max)
 }
 
-/// Classes would not share the link as said. Deficit round robin: over any interval, with shares
-/// normalized to the least quantum Q, services differ by no more than Q + 2 Max (Shreedhar and
-/// Varghese 1995, theorem 3.2 and the definition of FM). Self-clocked and start-time fair queueing:
-/// by no more than Lmax / w of each of two classes together (Golestani 1994, theorem 1; Goyal, Vin
-/// and Cheng 1997, theorem 1).
+/// Classes share the link fairly over any interval. Deficit round robin: over any interval, with
+/// shares normalized to the least quantum Q, services differ by no more than Q + 2 Max (Shreedhar
+/// and Varghese 1995, theorem 3.2 and the definition of FM). Self-clocked and start-time fair
+/// queueing: by no more than Lmax / w of each of two classes together (Golestani 1994, theorem 1;
+/// Goyal, Vin and Cheng 1997, theorem 1).
 #[test]
 fn shares_are_fair_over_any_interval() {
     let quanta = ["1500 B", "3000 B", "6000 B"];
-    let bound = 1500.0 * 8.0 + 2.0 * LARGEST_BITS;
+    let bound = 1500.0 * 8.0 + 2.0 * MAX_PACKET_BITS;
     let shares = [1.0, 2.0, 4.0];
     let drr = unfairness("drr", &[("quanta", list(&quanta))], &shares);
-    assert!(drr > LARGEST_BITS && drr <= bound, "drr: {drr}");
+    assert!(drr > MAX_PACKET_BITS && drr <= bound, "drr: {drr}");
     let ets = unfairness("ets", &[("quanta", list(&quanta))], &shares);
     assert!((drr - ets).abs() < 1e-9, "ets without strict classes is drr");
     for name in ["scfq", "stfq", "wfq", "wf2q_plus"] {
         let most = unfairness(name, &[("weights", numbers(&shares))], &shares);
         // WFQ is fair to fluid sharing, not over intervals: it may be ahead by half the classes.
-        let bound = if name == "wfq" { 4.0 * LARGEST_BITS } else { 2.0 * LARGEST_BITS };
+        let bound = if name == "wfq" { 4.0 * MAX_PACKET_BITS } else { 2.0 * MAX_PACKET_BITS };
         assert!(most <= bound + 1e-3, "{name}: {most}");
         assert!(most > 1000.0, "{name}: {most} is no packet scheduler");
     }
@@ -321,8 +321,8 @@ fn order(name: &str, parameters: &[(&str, Value)], counts: &[usize]) -> Vec<usiz
     serve(law.as_mut(), &arrivals).iter().map(|sent| arrivals[sent.arrival].class).collect()
 }
 
-/// Rounds would be other ones than the papers', by hand: the packet that finds the link idle is of
-/// class 0 and goes at once, so that its class begins anew with the second.
+/// Rounds are the papers', worked out by hand: the packet that finds the link idle is of class 0
+/// and goes at once, so that its class begins anew with the second.
 #[test]
 fn rounds_are_those_worked_out_by_hand() {
     // Of 2, 1 and 3 packets a round, after the first of class 0.
@@ -347,7 +347,7 @@ fn rounds_are_those_worked_out_by_hand() {
     assert_eq!(order("scfq", &weights, &[4, 2]), [0, 0, 0, 1, 0, 1]);
 }
 
-/// A scheduler with shares that mean nothing would be built, or its error point elsewhere.
+/// Shares that mean nothing are refused, and the error points to their place.
 #[test]
 fn wrong_shares_are_refused_where_they_stand() {
     let path = |name, key: &'static str, value: Value| {
@@ -377,8 +377,8 @@ fn wrong_shares_are_refused_where_they_stand() {
     }
 }
 
-/// A class would pay for another packet than it sends: when the link chose packet 0, the next of
-/// its priorities in class 1 was of 1500 B, and one of 100 B came before that was sent. DRR charges
+/// A class pays for the packet that it sends: when the link chose packet 0, the next of its
+/// priorities in class 1 was of 1500 B, and one of 100 B came before that was sent. DRR charges
 /// what it sends, so that within a round both fit.
 #[test]
 fn a_class_is_charged_for_what_it_sends() {

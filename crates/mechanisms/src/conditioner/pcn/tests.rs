@@ -1,4 +1,4 @@
-//! What all PCN meters have in common, and what theory says of their marks.
+//! Common properties of all PCN meters, and the marks that theory predicts.
 
 use forebay_kernel::{Stream, Streams};
 use forebay_network::{Conditioner, Ecn, FlowId, Packet, PcnMark, RouteId, Verdict};
@@ -84,12 +84,12 @@ fn steady(
     (0..count).filter(&mut marked).map(|number| (number, at(number))).collect()
 }
 
-/// Admission would stop too early or too late. In excess of e B/s the bucket falls from its size to
-/// its threshold in (size - threshold) / e: for 60 flows of 80 kbit/s against an admissible rate of
-/// 3.92 Mbit/s (49 of 50 flows), 20 kB and 10 kB, 10000 B / 110000 B/s = 90.9 ms. Packets of n
-/// bytes take their tokens at once instead of during the time to the next one: after the packet at
-/// t, size - n - e t are left, so the first mark falls in the one interval between packets that
-/// ends n / e before the fluid's time or later.
+/// Admission stops neither too early nor too late. In excess of e B/s the bucket falls from its
+/// size to its threshold in (size - threshold) / e: for 60 flows of 80 kbit/s against an admissible
+/// rate of 3.92 Mbit/s (49 of 50 flows), 20 kB and 10 kB, 10000 B / 110000 B/s = 90.9 ms. Packets
+/// of n bytes take their tokens at once instead of during the time to the next one: after the
+/// packet at t, size - n - e t are left, so the first mark falls in the one interval between
+/// packets that ends n / e before the fluid's time or later.
 #[test]
 fn admission_stops_when_the_excess_has_drained_the_bucket() {
     for law in ["ar_meter", "threshold_meter"] {
@@ -106,10 +106,11 @@ fn admission_stops_when_the_excess_has_drained_the_bucket() {
     }
 }
 
-/// Flows would be terminated faster or slower than announced. Tokens are conserved: in excess of E
-/// = 5 10^6 B/s (80 against 40 Mbit/s), M marks in time T, once the bucket has been drained, obey M
-/// px = E T (Figure 14) or M (s + n) = E T (section 1.2) but for what the bucket gains or loses,
-/// which is less than px or s + n: 4699.2 and 3955.7 marks a second, to the mark.
+/// Marks are as frequent as the excess says, so flows are terminated at the announced pace. Tokens
+/// are conserved: in excess of E = 5 10^6 B/s (80 against 40 Mbit/s), M marks in time T, once the
+/// bucket has been drained, obey M px = E T (Figure 14) or M (s + n) = E T (section 1.2) but for
+/// what the bucket gains or loses, which is less than px or s + n: 4699.2 and 3955.7 marks a
+/// second, to the mark.
 #[test]
 fn marks_are_as_frequent_as_the_excess_says() {
     const EXCESS: f64 = 5e6;
@@ -127,7 +128,7 @@ fn marks_are_as_frequent_as_the_excess_says() {
     }
 }
 
-/// The standard's egress would measure another supportable rate than the link's: what the
+/// Unmarked traffic is the supportable rate that the standard's egress measures: what the
 /// size-independent meter leaves unmarked are the tokens, size + rate T, and a debt of one packet
 /// at most, however large packets are: it is in debt after each packet, marked (as it was in debt)
 /// or not (as less than half a packet was left). 80 against 40 Mbit/s for 10 s.
@@ -146,8 +147,8 @@ fn unmarked_traffic_is_the_supportable_rate() {
     }
 }
 
-/// A user would not learn which rate is too high for which link, or which threshold for which
-/// bucket; or a negative slow-down would drain the bucket by marking.
+/// Rates too high for their link, thresholds too high for their bucket and negative slow-downs are
+/// refused; the message says what was read and what is allowed.
 #[test]
 fn wrong_profiles_are_refused_with_what_was_read_and_what_is_allowed() {
     let refused = |law: &str, changes: &[(&str, &'static str)]| {
@@ -206,7 +207,7 @@ fn parameters(law: &str, rate: u64, [size, third]: [u64; 2]) -> Vec<(&'static st
     all
 }
 
-/// What the level of a bucket never leaves, in bytes, if no packet exceeds 1500 B.
+/// Range that the level of a bucket never leaves, in bytes, if no packet exceeds 1500 B.
 fn bounds(law: &str, option: bool, [size, third]: [u64; 2]) -> (f64, f64) {
     let (size, third) = (size as f64, third as f64);
     match law {
@@ -257,9 +258,9 @@ fn run(law: &mut dyn Conditioner, arrivals: &[Arrival], set_back: bool) -> Vec<(
 }
 
 proptest! {
-    /// A mark would be taken back or forged, traffic that is not PCN would be metered, something
-    /// besides the mark would change, tokens would come from nowhere, or a clock that goes
-    /// backwards would count as time that passes (instead of as time that stands still).
+    /// Meters mark and do nothing else: no mark is taken back or forged, traffic that is not PCN is
+    /// not metered, nothing besides the mark changes, no tokens come from nowhere, and a clock that
+    /// goes backwards counts as time that stands still.
     #[test]
     fn meters_mark_and_do_nothing_else(
         arrivals in arrivals(),

@@ -57,7 +57,7 @@ impl Port {
             .collect()
     }
 
-    /// What `sources` are given in turn if they always follow it.
+    /// Returns the rates that `sources` are given in turn if they always follow them.
     fn follow(&mut self, mut sources: Vec<(usize, f64)>, rounds: usize) -> Vec<Vec<f64>> {
         let round = |_| {
             let told = self.interval(&sources, 0.0);
@@ -74,7 +74,7 @@ fn assert_close(told: &[f64], right: &[f64]) {
     assert!(close && told.len() == right.len(), "{told:?} instead of {right:?}");
 }
 
-/// Two sources would not come to equal shares of their link: of 100 Mbit/s with a target of 1,
+/// Two slow sources come to equal shares of their link at once: of 100 Mbit/s with a target of 1,
 /// FairShare is 50. From 30 and 10 z = 0.4 and CCR/z = 75 and 25; both CCRs are below FairShare and
 /// go there first: 50 and 50, with z = 1.
 #[test]
@@ -83,10 +83,10 @@ fn two_slow_sources_come_to_equal_shares_at_once() {
     told.iter().for_each(|told| assert_close(told, &[50.0, 50.0]));
 }
 
-/// A link above its target would stay there, or be shared unfairly. From 80 and 40 on 100 Mbit/s: z
-/// = 1.2, so max(50, 80/1.2) = 66.67 and max(50, 33.3) = 50; z = 1.167, so 57.14 and 50; z = 1.071
-/// is no more than 1 + delta: both get the highest of the interval before, 57.14; z = 1.143, so 50
-/// and 50; and there they stay.
+/// A link above its target is brought back to it, and shared equally. From 80 and 40 on 100 Mbit/s:
+/// z = 1.2, so max(50, 80/1.2) = 66.67 and max(50, 33.3) = 50; z = 1.167, so 57.14 and 50; z =
+/// 1.071 is no more than 1 + delta: both get the highest of the interval before, 57.14; z = 1.143,
+/// so 50 and 50; and there they stay.
 #[test]
 fn an_overload_is_cut_to_equal_shares() {
     let told = Port::new(100, &[]).follow(vec![(0, 80.0), (1, 40.0)], 8);
@@ -125,10 +125,10 @@ fn upstream(delta: f64) -> Vec<f64> {
     rates
 }
 
-/// A source that is slowed elsewhere would leave its part of a link to the source that had most
-/// before. Max-min fair are 150/15 = 10 for each of the first link and (150 - 10)/2 = 70 for both
-/// others. At 10, 85 and 55 z = 1; the highest given is 85, which both get: z = 1.2; both get
-/// 85/1.2 = 70.83, which is 1.2 % above 70: z = 151.67/150 = 1.011 is within delta, and stays.
+/// A source that is slowed elsewhere leaves the rest of a link to the others in equal shares.
+/// Max-min fair are 150/15 = 10 for each of the first link and (150 - 10)/2 = 70 for both others.
+/// At 10, 85 and 55 z = 1; the highest given is 85, which both get: z = 1.2; both get 85/1.2 =
+/// 70.83, which is 1.2 % above 70: z = 151.67/150 = 1.011 is within delta, and stays.
 #[test]
 fn an_upstream_bottleneck_leaves_the_rest_in_equal_shares() {
     let rates = upstream(0.1);
@@ -136,7 +136,7 @@ fn an_upstream_bottleneck_leaves_the_rest_in_equal_shares() {
     assert_close(&rates[15..], &[85.0 / 1.2, 85.0 / 1.2]);
 }
 
-/// The test of the upstream bottleneck would pass without the rule for max-min fairness: with
+/// The test of the upstream bottleneck depends on the rule for max-min fairness: with
 /// max(FairShare, CCR/z) alone z = 1 keeps 85 and 55, both above the fair share of 50, for ever
 /// (section IV of the paper).
 #[test]
@@ -145,9 +145,9 @@ fn without_the_highest_allocation_the_upstream_bottleneck_is_unfair() {
     assert_close(&rates[14..], &[10.0, 85.0, 55.0]);
 }
 
-/// Sources would be given capacity that voice and video use: of 100 Mbit/s with a target of 0.9
-/// traffic of 40 leaves 50, 25 for each of two; of 95 it leaves nothing, and sources may send
-/// nothing; without it there are 45 for each.
+/// Sources are given only what voice and video leave: of 100 Mbit/s with a target of 0.9 traffic of
+/// 40 leaves 50, 25 for each of two; of 95 it leaves nothing, and sources may send nothing; without
+/// it there are 45 for each.
 #[test]
 fn other_traffic_goes_first() {
     let mut port = Port::new(100, &[("target", Value::Float(0.9))]);
@@ -157,8 +157,8 @@ fn other_traffic_goes_first() {
     assert_close(&port.interval(&both, 0.0), &[45.0, 45.0]);
 }
 
-/// A source would be given two rates for one load: what it reported since counts only after the
-/// next interval.
+/// A source is given one rate for one load: what it reported since counts only after the next
+/// interval.
 #[test]
 fn a_source_is_told_one_rate_in_an_interval() {
     let mut port = Port::new(100, &[]);
@@ -175,9 +175,9 @@ fn a_source_is_told_one_rate_in_an_interval() {
     assert_close(&[port.law.allows(FlowId::new(2), port.now) / 1e6], &[75.0]);
 }
 
-/// A busy port would react as slowly as an idle one: with `packets` an interval ends with so many
-/// of the port's flows, others do not count. Four packets of 375 B in 1 ms are 12 Mbit/s, twice the
-/// link of 6.
+/// A busy port reacts faster than an idle one: with `packets` an interval ends with so many of the
+/// port's flows, others do not count. Four packets of 375 B in 1 ms are 12 Mbit/s, twice the link
+/// of 6.
 #[test]
 fn an_interval_ends_with_its_packets() {
     let mut port = Port::new(6, &[("packets", Value::Integer(4))]);
@@ -190,8 +190,8 @@ fn an_interval_ends_with_its_packets() {
     assert_eq!(port.law.end, Time::ZERO + Span::from_ms(1) + INTERVAL);
 }
 
-/// Bursty sources would be forgotten at once, or never: with a decay of 0.5 one that was silent for
-/// an interval counts half, for two a quarter.
+/// Bursty sources are forgotten gradually: with a decay of 0.5 one that was silent for an interval
+/// counts half, for two a quarter.
 #[test]
 fn silent_sources_fade_from_the_number_of_active_ones() {
     let mut port = Port::new(100, &[("decay", Value::Float(0.5))]);
@@ -205,9 +205,9 @@ fn silent_sources_fade_from_the_number_of_active_ones() {
     assert_eq!(active(&[(0, 10.0), (1, 10.0)]), 2.0);
 }
 
-/// A port would follow every burst, or its own past: with a weight of 0.25 the averages of input
-/// and capacity take a quarter of each step. From 0 and 100 with input 80 beside 40 of others,
-/// which leave 60: 20 and 90, z = 20/90; then 35 and 82.5.
+/// Averages follow by their weight, neither every burst nor their own past alone: with a weight of
+/// 0.25 the averages of input and capacity take a quarter of each step. From 0 and 100 with input
+/// 80 beside 40 of others, which leave 60: 20 and 90, z = 20/90; then 35 and 82.5.
 #[test]
 fn averages_follow_by_their_weight() {
     let mut port = Port::new(100, &[("weight", Value::Float(0.25))]);
@@ -217,8 +217,8 @@ fn averages_follow_by_their_weight() {
     }
 }
 
-/// A port that was not asked for a while would judge by an old interval: closing intervals when
-/// they are read must give what closing each in its time does, also after silences.
+/// A port that was not asked for a while does not judge by an old interval: closing intervals when
+/// they are read gives what closing each in its time does, also after silences.
 #[test]
 fn intervals_closed_late_are_those_closed_in_time() {
     let mut stream = Streams::new(9, 0).named("cells");
@@ -245,7 +245,7 @@ fn intervals_closed_late_are_those_closed_in_time() {
     }
 }
 
-/// A slip would turn the law off, or allow sources what is not there.
+/// Parameters that turn the law off, or allow sources what is not there, are refused.
 #[test]
 fn impossible_parameters_are_refused() {
     for (key, value) in [

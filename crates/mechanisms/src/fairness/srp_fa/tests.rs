@@ -38,9 +38,9 @@ fn access(law: &dyn RingFairness, state: &RingState) -> RingAccess {
     law.access(&low(1500, 3, 0), state, at(0.0))
 }
 
-/// An interval would not be the 8000 (OC-12) or 32,000 (OC-48) octet times of RFC 2892, section
-/// 6.1, and the 102.88 us of the 802.17 slides: a host that sends so many in each interval has a
-/// usage of MAX_LRATE, 4 times as much, which is the line rate.
+/// An interval is the 8000 (OC-12) or 32,000 (OC-48) octet times of RFC 2892, section 6.1, and the
+/// 102.88 us of the 802.17 slides: a host that sends so many in each interval has a usage of
+/// MAX_LRATE, 4 times as much, which is the line rate.
 #[test]
 fn a_host_at_line_rate_has_the_usage_max_lrate() {
     for (bps, octets) in [(622_080_000, 8000), (2_488_320_000, 32_000)] {
@@ -55,9 +55,9 @@ fn a_host_at_line_rate_has_the_usage_max_lrate() {
     }
 }
 
-/// Recovery would not be that of RFC 2892 and of the 802.17 slides: allow_usage += (MAX_LRATE -
-/// allow_usage) / 64 is 1 - (63/64)^n of MAX_LRATE after n intervals, 4662.69 octets after 10; half
-/// after 45, 90 % after 147 (ln 0.1 / ln(63/64) = 146.2).
+/// Recovery is that of RFC 2892 and of the 802.17 slides: allow_usage += (MAX_LRATE - allow_usage)
+/// / 64 is 1 - (63/64)^n of MAX_LRATE after n intervals, 4662.69 octets after 10; half after 45, 90
+/// % after 147 (ln 0.1 / ln(63/64) = 146.2).
 #[test]
 fn allow_usage_ramps_up_without_messages() {
     let mut law = srp_fa();
@@ -82,7 +82,7 @@ fn allow_usage_ramps_up_without_messages() {
     }
 }
 
-/// The ramp would depend on the traffic, which the 802.17 slides say it does not.
+/// The ramp does not depend on the traffic, as the 802.17 slides say.
 #[test]
 fn the_ramp_does_not_look_at_traffic() {
     let (mut idle, mut busy) = (srp_fa(), srp_fa());
@@ -100,7 +100,7 @@ fn the_ramp_does_not_look_at_traffic() {
     }
 }
 
-/// A message would act before the interval ends, or only after another one.
+/// A message acts when the interval ends: not before, and without waiting for another one.
 #[test]
 fn a_received_usage_is_followed_when_the_interval_ends() {
     let mut law = srp_fa();
@@ -110,7 +110,7 @@ fn a_received_usage_is_followed_when_the_interval_ends() {
     assert!((usage(law.as_ref(), "allow_bps") - 500.0).abs() < 1e-9);
 }
 
-/// The host would get more, or less, than my_usage < allow_usage gives it.
+/// The host gets exactly what my_usage < allow_usage gives it.
 #[test]
 fn low_priority_waits_while_usage_reaches_the_allowance() {
     let mut law = srp_fa();
@@ -124,8 +124,8 @@ fn low_priority_waits_while_usage_reaches_the_allowance() {
     assert_eq!(access(law.as_ref(), &CALM), RingAccess::Closed);
 }
 
-/// A station with a backlog in transit could send more than it forwards: with
-/// lo_tb_depth > 0 the host waits while fwd_rate < my_usage, and only then.
+/// A station with a backlog in transit sends at most what it forwards: with lo_tb_depth > 0 the
+/// host waits while fwd_rate < my_usage, and only then.
 #[test]
 fn with_a_backlog_the_host_sends_at_most_what_it_forwards() {
     let mut law = srp_fa();
@@ -138,8 +138,8 @@ fn with_a_backlog_the_host_sends_at_most_what_it_forwards() {
     assert_eq!(access(law.as_ref(), &backlog), RingAccess::Open);
 }
 
-/// MAX_ALLOWANCE, which each node may be given, would limit no node: a twentieth of the line is 4 *
-/// 400 octets.
+/// MAX_ALLOWANCE, which each node may be given, limits a node: a twentieth of the line is 4 * 400
+/// octets.
 #[test]
 fn a_node_sends_at_most_its_own_allowance() {
     let mut limited = station();
@@ -151,7 +151,7 @@ fn a_node_sends_at_most_its_own_allowance() {
     assert_eq!(access(law.as_ref(), &CALM), RingAccess::Closed);
 }
 
-/// High priority would fall under the rate control of low priority, or be charged to it (RFC 2892,
+/// High priority is free of the rate control of low priority, and is not charged to it (RFC 2892,
 /// section 6).
 #[test]
 fn high_priority_is_free() {
@@ -163,8 +163,8 @@ fn high_priority_is_free() {
     assert_eq!(usage(law.as_ref(), "usage_bps"), 0.0);
 }
 
-/// The reading of the pseudo-code, by which all octets of the host count, could not be had, nor the
-/// one by which only low priority in transit does.
+/// Both readings can be had: that of the pseudo-code, by which all octets of the host count, and
+/// that by which only low priority in transit does.
 #[test]
 fn counters_can_be_read_either_way() {
     let other: [(&str, Value); 2] = [("usage", "all".into()), ("forward", "low".into())];
@@ -175,8 +175,8 @@ fn counters_can_be_read_either_way() {
     assert_eq!(usage(law.as_ref(), "forward_bps"), 0.0);
 }
 
-/// Congestion would not be a transit buffer above half of TB_LO_THRESHOLD, or no node would be
-/// notified: the value is lp_my_usage, 8000 / 512 after one interval, and it is this node's.
+/// Congestion is a transit buffer above half of TB_LO_THRESHOLD, and is advertised: the value is
+/// lp_my_usage, 8000 / 512 after one interval, and it is this node's.
 #[test]
 fn a_congested_node_tells_its_low_passed_usage() {
     let mut law = srp_fa();
@@ -189,7 +189,7 @@ fn a_congested_node_tells_its_low_passed_usage() {
     assert_eq!(tick(law.as_mut(), &CALM), limit(0, None));
 }
 
-/// A chain of congested nodes would not settle on the least usage, or would lose whose it is.
+/// A chain of congested nodes settles on the least usage, and passes on whose it is.
 #[test]
 fn a_congested_node_passes_on_the_lesser_usage() {
     let mut law = srp_fa();
@@ -204,9 +204,9 @@ fn a_congested_node_passes_on_the_lesser_usage() {
     assert!(message.origin == 0 && (told - own).abs() < 1e-9, "{message:?}");
 }
 
-/// A node would throttle those upstream although what they send is not what congests, or fail to
-/// when it is: without congestion of its own it passes a usage on while lp_fwd_rate is above
-/// allow_usage. 8000 octets in transit give an lp_fwd_rate of 8000 / 64 = 125.
+/// A node throttles those upstream only while what they send is what congests: without congestion
+/// of its own it passes a usage on while lp_fwd_rate is above allow_usage. 8000 octets in transit
+/// give an lp_fwd_rate of 8000 / 64 = 125.
 #[test]
 fn a_usage_is_passed_on_while_transit_exceeds_the_allowance() {
     for (usage, passed) in [(124.0, Some(124.0)), (125.0, None), (126.0, None)] {
@@ -218,8 +218,8 @@ fn a_usage_is_passed_on_while_transit_exceeds_the_allowance() {
     }
 }
 
-/// A node would obey what it has said itself, and a ring full of congested nodes would throttle
-/// itself for ever: a message that has gone round the six stations counts as NULL.
+/// A node does not obey what it has said itself, so that a ring full of congested nodes does not
+/// throttle itself for ever: a message that has gone round the six stations counts as NULL.
 #[test]
 fn a_node_does_not_obey_its_own_message() {
     let mut law = srp_fa();
@@ -231,7 +231,7 @@ fn a_node_does_not_obey_its_own_message() {
     assert!((usage(law.as_ref(), "allow_bps") - 10.0).abs() < 1e-9);
 }
 
-/// A usage above the line rate would be passed on as if it limited a node.
+/// A usage above the line rate limits no node and is passed on as NULL.
 #[test]
 fn a_usage_above_the_line_rate_is_null() {
     let mut law = srp_fa();
@@ -242,9 +242,9 @@ fn a_usage_above_the_line_rate_is_null() {
     assert_eq!(tick(law.as_mut(), &CONGESTED), limit(0, None));
 }
 
-/// A station that has been cut would send at once, although it has just sent at the line rate. The
-/// usage is 32,000 when the message comes; the interval's end takes a quarter off, and from then on
-/// usage ages by a quarter of the allowance only, which ramps up from 0:
+/// A station that has been cut, having just sent at the line rate, is silent until its usage has
+/// aged. The usage is 32,000 when the message comes; the interval's end takes a quarter off, and
+/// from then on usage ages by a quarter of the allowance only, which ramps up from 0:
 ///
 ///   u(n) = 24000 - sum of a(k) / 4 over k < n,   a(k) = 32000 (1 - q^k),   q = 63/64
 ///        = 24000 - 8000 (n - 64 (1 - q^n))
@@ -273,7 +273,7 @@ fn a_cut_station_is_silent_until_its_usage_has_aged() {
     assert_eq!(access(law.as_ref(), &CALM), RingAccess::Open);
 }
 
-/// A station with one transit buffer, which goes before the host and so never fills, would never be
+/// A station with one transit buffer, which goes before the host and so never fills, can be
 /// congested: it is when a host frame has waited for more than an interval while others pass.
 #[test]
 fn with_a_single_buffer_a_host_that_waits_is_congestion() {
@@ -291,7 +291,7 @@ fn with_a_single_buffer_a_host_that_waits_is_congestion() {
     assert!(told(law.as_mut(), 102.89));
 }
 
-/// A slip would be run instead of refused, or its message point elsewhere.
+/// Wrong parameters are refused, and the message points to them.
 #[test]
 fn wrong_parameters_are_refused_where_they_stand() {
     let wrong: [(&str, Value); 7] = [

@@ -11,7 +11,7 @@ fn law(given: &[(&str, Value)]) -> DualPi2 {
     DualPi2::new(DualPi2Parameters::read(&Section::root(&node, &echo).unwrap()).unwrap())
 }
 
-/// Decisions would depend on when they are read: a law that is woken at every update is, after
+/// Decisions do not depend on when they are read: a law that is woken at every update is, after
 /// every packet, in the state of one that makes up for them, with long waits at the head, with
 /// probabilities at their limits, and over silences of minutes.
 #[test]
@@ -50,9 +50,9 @@ fn updates_that_are_made_up_for_are_those_in_time() {
     }
 }
 
-/// The square would be that of k p', or of a draw with itself: 100,000 classic packets at p' =
-/// 0.2 meet an event with 0.04, which deviates by sqrt(0.04 * 0.96 / 100,000) = 0.00062, and
-/// 100,000 others with 2 * 0.2 = 0.4, by 0.00155; bounds: five times these.
+/// The classic queue has the square of p', not that of k p' nor of a draw with itself: 100,000
+/// classic packets at p' = 0.2 meet an event with 0.04, which deviates by sqrt(0.04 * 0.96 /
+/// 100,000) = 0.00062, and 100,000 others with 2 * 0.2 = 0.4, by 0.00155; bounds: five times these.
 #[test]
 fn the_classic_queue_has_the_square() {
     let stream = &mut Streams::new(6, 0).named("draws");

@@ -28,9 +28,9 @@ fn near(measured: f64, expected: f64) {
     assert!((measured - expected).abs() <= 1e-12 * expected, "{measured} is not {expected}");
 }
 
-/// Self-Configuring REDn would adjust at other crossings than those of figure 1.2, or by other
-/// factors: divided by 3 on falling below the minimum threshold, doubled on exceeding the maximum
-/// threshold, once a crossing however long the average stays there.
+/// Self-Configuring REDn adjusts at the crossings of figure 1.2 and by its factors: divided by 3 on
+/// falling below the minimum threshold, doubled on exceeding the maximum threshold, once a crossing
+/// however long the average stays there.
 #[test]
 fn self_configuring_moves_once_a_crossing() {
     use ThresholdZone::{Above, Below, Between};
@@ -56,7 +56,7 @@ fn self_configuring_moves_once_a_crossing() {
     assert_eq!((machine.increases, machine.decreases, machine.region_changes), (2, 2, 7));
 }
 
-/// An average exactly at a threshold would count as outside: figure 1.2 calls minth <= avg <= maxth
+/// An average exactly at a threshold counts as inside: figure 1.2 calls minth <= avg <= maxth
 /// between.
 #[test]
 fn the_thresholds_belong_to_what_lies_between() {
@@ -145,8 +145,8 @@ const RED: [(f64, f64); 20] = [
     (0.031, 1e-3),
 ];
 
-/// The factors would not be those with which table 3.1 was made: a probability that falls in it
-/// does so by 3, one that rises by 2, and every digit that the table prints comes out.
+/// The factors are those with which table 3.1 was made: a probability that falls in it does so by
+/// 3, one that rises by 2, and every digit that the table prints comes out.
 #[test]
 fn table_3_1_is_by_three_and_by_two() {
     for column in [&GREEN[..], &YELLOW[..], &RED[..]] {
@@ -189,10 +189,10 @@ fn table_3_1_is_by_three_and_by_two() {
     assert!(wrong.dynamic < 1.69e-6);
 }
 
-/// Adaptive REDn would not be the algorithm of figure 3.5. Step by step from static 0.1 with
-/// thresholds 189, 378 and 2520: averages, then dynamic and effective as multiples of 0.1, state
-/// and whether above the middle. 400: two thirds of a third of a third, static in effect; 350:
-/// dynamic in effect; 390: again doubled, 4/9; 2600: at least static, then doubled.
+/// Adaptive REDn is the algorithm of figure 3.5. Step by step from static 0.1 with thresholds 189,
+/// 378 and 2520: averages, then dynamic and effective as multiples of 0.1, state and whether above
+/// the middle. 400: two thirds of a third of a third, static in effect; 350: dynamic in effect;
+/// 390: again doubled, 4/9; 2600: at least static, then doubled.
 #[test]
 fn adaptive_follows_figure_3_5() {
     use ThresholdZone::{Above, Below, Between};
@@ -225,11 +225,11 @@ fn adaptive_follows_figure_3_5() {
     assert_eq!((machine.increases, machine.decreases), (3, 3));
 }
 
-/// A jump over a threshold would be read as figure 3.5 does not read it: prev-state-mid is touched
-/// between minimum and maximum threshold alone. From above the middle below the minimum it stays
-/// above, and the way back up through the lower half only takes the dynamic maximum probability
-/// over; from below the middle over the maximum it stays below, and coming down into the upper half
-/// counts as a crossing from below.
+/// A jump over a threshold is read as figure 3.5 reads it: prev-state-mid is touched between
+/// minimum and maximum threshold alone. From above the middle below the minimum it stays above, and
+/// the way back up through the lower half only takes the dynamic maximum probability over; from
+/// below the middle over the maximum it stays below, and coming down into the upper half counts as
+/// a crossing from below.
 #[test]
 fn jumps_leave_the_middle_state_alone() {
     let mut machine = thesis(378.0, true);
@@ -255,8 +255,8 @@ fn jumps_leave_the_middle_state_alone() {
     near(machine.effective, 0.1);
 }
 
-/// The middle threshold would act where the dynamic maximum probability is the larger one (section
-/// 3.3.1: then it has no effect), or where there is none (green).
+/// The middle threshold has no effect where the dynamic maximum probability is the larger one
+/// (section 3.3.1), or where there is none (green).
 #[test]
 fn without_need_the_middle_threshold_has_no_effect() {
     let (mut with, mut without) = (thesis(378.0, true), thesis(f64::INFINITY, true));
@@ -276,7 +276,7 @@ fn without_need_the_middle_threshold_has_no_effect() {
     assert_eq!(without.middle_changes, 0);
 }
 
-/// The reading of figure 3.5's last branch could not be chosen: from 0.1/9, exceeding the maximum
+/// Both readings of figure 3.5's last branch can be chosen: from 0.1/9, exceeding the maximum
 /// threshold gives 0.2, or 0.2/9 where the probability grows from where it is.
 #[test]
 fn growth_above_the_maximum_starts_from_static_or_not() {
@@ -290,8 +290,8 @@ fn growth_above_the_maximum_starts_from_static_or_not() {
     }
 }
 
-/// A long run would make a maximum probability no probability, or zero, from which no factor leads
-/// back: 0.1 doubled 4 times is 1.6, and divided by 3 900 times below the smallest number.
+/// A maximum probability stays a probability in a long run, and above zero, from which no factor
+/// leads back: 0.1 doubled 4 times is 1.6, and divided by 3 900 times below the smallest number.
 #[test]
 fn maximum_probabilities_stay_in_their_range() {
     let mut machine = thesis(f64::INFINITY, false);
@@ -309,8 +309,8 @@ fn maximum_probabilities_stay_in_their_range() {
     assert_eq!(machine.dynamic, 2.0 * f64::MIN_POSITIVE);
 }
 
-/// What the whole law under test differs in from Adaptive REDn with thresholds 4, 8 and 16 packets
-/// and weight 1 (averages are queues), minimum actual threshold 0.
+/// Settings in which the whole law under test differs from Adaptive REDn with thresholds 4, 8 and
+/// 16 packets and weight 1 (averages are queues), minimum actual threshold 0.
 struct Setting {
     weight: f64,
     actual_threshold: u64,
@@ -406,10 +406,10 @@ fn probe(law: &DynamicRedn, wanted: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no probe {wanted}"))
 }
 
-/// Precedences would share a state, or miss an arrival that their averages follow. Six packets of
-/// precedence 0 and three of 1 wait: cumulative 6, 9, 9. An arrival of precedence 0 brings all
-/// averages to them: 0 between, 1 and 2 above the middle. One of precedence 2 alone would move
-/// nothing but 2. Then all but one of precedence 2 leave: below.
+/// Every average that moves runs its machine: precedences share no state, and miss no arrival that
+/// their averages follow. Six packets of precedence 0 and three of 1 wait: cumulative 6, 9, 9. An
+/// arrival of precedence 0 brings all averages to them: 0 between, 1 and 2 above the middle. One of
+/// precedence 2 alone would move nothing but 2. Then all but one of precedence 2 leave: below.
 #[test]
 fn every_average_that_moves_runs_its_machine() {
     let mut stream = Streams::new(1, 0).named("test");
@@ -434,9 +434,8 @@ fn every_average_that_moves_runs_its_machine() {
     near(probe(&law, "max_probability.1"), 1e-9 / 3.0);
 }
 
-/// Observers would see a change twice, never, or otherwise than the probes show it: one arrival
-/// that finds six packets brings precedences 1 and 2 between the thresholds, and only that is
-/// observed, once.
+/// A change is observed once, and as the probes show it: one arrival that finds six packets brings
+/// precedences 1 and 2 between the thresholds, and only that is observed, once.
 #[test]
 fn a_change_is_told_once() {
     let mut stream = Streams::new(1, 0).named("test");
@@ -459,11 +458,11 @@ fn a_change_is_told_once() {
     law.adjustments(&mut |adjustment| panic!("{adjustment:?}: seven packets change nothing"));
 }
 
-/// The effective maximum probability would be a number beside the law instead of that with which
-/// packets are dropped. Above the middle threshold with average 12 of 4 to 16 the drop probability
-/// is two thirds of the effective one; with geometric spacing packets are dropped independently. A
-/// frequency over n packets deviates by sqrt(p (1 - p) / n); bound: five times that. The dynamic
-/// one in its place, a ninth of it after two decreases and one increase, fails.
+/// The effective maximum probability is that with which packets are dropped. Above the middle
+/// threshold with average 12 of 4 to 16 the drop probability is two thirds of the effective one;
+/// with geometric spacing packets are dropped independently. A frequency over n packets deviates by
+/// sqrt(p (1 - p) / n); bound: five times that. The dynamic one in its place, a ninth of it after
+/// two decreases and one increase, fails.
 #[test]
 fn the_effective_maximum_probability_decides() {
     const N: u32 = 100_000;
@@ -491,9 +490,9 @@ fn the_effective_maximum_probability_decides() {
     assert!((frequency - 2.0 / 3.0 * 0.6 / 9.0).abs() > bound, "the wrong one is told apart");
 }
 
-/// Packets would be dropped although the actual queue is short (eq. 3.1, read with its text: both
-/// lengths must exceed their minima), or the state machine would rest too. Three packets wait, and
-/// the average is 40 still, more than twice the maximum threshold, where every packet is dropped.
+/// Packets are not dropped while the actual queue is short (eq. 3.1, read with its text: both
+/// lengths must exceed their minima), and the state machine still runs. Three packets wait, and the
+/// average is 40 still, more than twice the maximum threshold, where every packet is dropped.
 #[test]
 fn a_short_actual_queue_rules_congestion_out() {
     let mut stream = Streams::new(3, 0).named("test");
@@ -511,8 +510,8 @@ fn a_short_actual_queue_rules_congestion_out() {
     }
 }
 
-/// The actual queue would not be that of the packets that the average follows, or that of one
-/// precedence where this is asked for: 3 packets of precedence 0 and 2 of 2 are 5, or 2.
+/// The actual queue is that of the packets that the average follows, or that of one precedence
+/// where this is asked for: 3 packets of precedence 0 and 2 of 2 are 5, or 2.
 #[test]
 fn the_actual_queue_is_that_of_the_average_or_of_one_precedence() {
     let mut stream = Streams::new(3, 0).named("test");
@@ -532,10 +531,10 @@ fn the_actual_queue_is_that_of_the_average_or_of_one_precedence() {
     }
 }
 
-/// The count after a spared packet would not be the chosen one. With pb = 1/3 (average 12 of 4 to
-/// 16, maximum 1/2), counts 0 and 1 drop with 1/3 and 1/2, count 2 with certainty. After two
-/// packets that passed, one spared: with `keep` the next is dropped with certainty, with `restart`
-/// with 1/3 only.
+/// The count after a spared packet is the chosen one. With pb = 1/3 (average 12 of 4 to 16, maximum
+/// 1/2), counts 0 and 1 drop with 1/3 and 1/2, count 2 with certainty. After two packets that
+/// passed, one spared: with `keep` the next is dropped with certainty, with `restart` with 1/3
+/// only.
 #[test]
 fn a_spared_packet_restarts_the_count_or_not() {
     let mut spared = [0, 0];

@@ -6,7 +6,7 @@ use forebay_parameters::{
 use forebay_units::{Rate, Size};
 
 use crate::queue::Queues;
-use crate::queue::classful::MOST_CLASSES;
+use crate::queue::classful::MAX_CLASSES;
 use crate::queue::classifier::ClassifyOptions;
 
 /// Priorities that are told apart, as under Linux (TC_HTB_NUMPRIO).
@@ -29,7 +29,7 @@ parameters! {
 parameters! {
     /// Parameters of a class.
     pub struct HtbClassParameters {
-        /// What children call it.
+        /// Name by which children call it.
         name: String, "Linux 6.6 (2023), tc-htb(8), classid";
         /// The class that lends to it; a root if left out.
         parent: Option<String>, "Linux 6.6 (2023), tc-htb(8), parent";
@@ -41,11 +41,11 @@ parameters! {
         burst: Size = "1600 B", "Linux 6.6 (2023), tc-htb(8), burst";
         /// Tokens of the ceiling that can be saved.
         ceil_burst: Size = "1600 B", "Linux 6.6 (2023), tc-htb(8), cburst";
-        /// Which borrows first.
+        /// Rank among those that borrow: the lowest borrows first.
         priority: u32 = 0, "Linux 6.6 (2023), tc-htb(8), prio";
-        /// What it sends in its turn.
+        /// Size that it sends in its turn.
         quantum: Option<Size>, "Linux 6.6 (2023), tc-htb(8), quantum, r2q";
-        /// Where its packets wait.
+        /// Queue in which its packets wait.
         queue: Option<Inner<Queues>>, "Linux 6.6 (2023), tc-htb(8)";
     }
 }
@@ -117,8 +117,8 @@ impl FieldType for Tree {
                 }
             }
         }
-        if leaves.is_empty() || leaves.len() > MOST_CLASSES {
-            let message = format!("has {} queues; allowed are 1 to {MOST_CLASSES}", leaves.len());
+        if leaves.is_empty() || leaves.len() > MAX_CLASSES {
+            let message = format!("has {} queues; allowed are 1 to {MAX_CLASSES}", leaves.len());
             return Err(section.fail(key, message));
         }
         Ok(Self { classes, leaves })

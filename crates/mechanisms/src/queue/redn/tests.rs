@@ -78,8 +78,8 @@ fn redn(more: &[(&str, Value)]) -> Law {
     built(&ENTRY, RATE, &parameters).unwrap()
 }
 
-/// REDn would be another law than RIO-C with one set of parameters for all precedences,
-/// a gentle second phase and the spacing of RED's analysis.
+/// REDn is RIO-C with one set of parameters for all precedences, a gentle second phase and the
+/// spacing of RED's analysis.
 #[test]
 fn redn_is_coupled_rio_with_one_set_of_parameters() {
     for idle in ["physical", "cumulative"] {
@@ -102,8 +102,8 @@ fn redn_is_coupled_rio_with_one_set_of_parameters() {
     }
 }
 
-/// A gateway that sees one colour alone would not function exactly as RED (Liu 2001, section 4.1),
-/// whichever colour it is, nor would REDn with one precedence.
+/// A gateway that sees one colour alone functions exactly as RED (Liu 2001, section 4.1), whichever
+/// colour it is, and so does REDn with one precedence.
 #[test]
 fn one_colour_alone_is_plain_red() {
     for (precedence, precedences) in [(0, 3), (2, 3), (1, 1)] {
@@ -147,8 +147,8 @@ fn fill(law: &mut Law, precedence: u8, count: usize, stream: &mut Stream) {
     }
 }
 
-/// Averages would not be exponential ones of cumulative queues. While (4, 3, 2) packets wait, that
-/// of precedence i follows Q = 4, 7, 9 at each arrival of precedence 0 to i, of which there are n:
+/// Averages are exponential ones of cumulative queues. While (4, 3, 2) packets wait, that of
+/// precedence i follows Q = 4, 7, 9 at each arrival of precedence 0 to i, of which there are n:
 /// from a it comes to Q + (a - Q) (1 - w)^n (Floyd and Jacobson 1993, section 4).
 #[test]
 fn averages_under_constant_arrivals_have_their_closed_form() {
@@ -170,9 +170,9 @@ fn averages_under_constant_arrivals_have_their_closed_form() {
     }
 }
 
-/// ECN would mark in the second phase, where the thesis drops ("packet drop alone"), or not where
-/// this is asked for, or drop in the first. With weight 1 and maximum probability 1, pb is 0.9 at
-/// 14 of 5 to 15, so of two packets in a row one is hit; from 15 on all are.
+/// ECN marks in the first phase and does not drop; in the second phase it drops as in the thesis
+/// ("packet drop alone"), unless marks are asked for. With weight 1 and maximum probability 1, pb
+/// is 0.9 at 14 of 5 to 15, so of two packets in a row one is hit; from 15 on all are.
 #[test]
 fn ecn_ends_where_the_second_phase_begins() {
     let early = Verdict::Drop(DropReason::Early);
@@ -231,14 +231,13 @@ fn chi_square(gaps: &[usize], model: &[f64]) -> (f64, f64) {
     (sum + off * off / longer, possible as f64)
 }
 
-/// Marks of a colour would not be spaced evenly, 0.5/p + 0.5 packets of that colour apart (Liu
-/// 2001, section 4.1), or colours would share a count. Ten packets of precedence 0 wait, so every
-/// cumulative queue is 10 and pb = 0.1 of a hundred; uniform: gaps of a colour are uniform on 1 to
-/// 10 with mean 5.5 (standard deviation sqrt(99/12)), and so are drawn ones; wait: 10 more; with
-/// the count of the listing, which includes the arriving packet, pa is pb / (1 - pb) = 1/9 at
-/// first: uniform on 1 to 9, mean 5; geometric: 0.1 * 0.9^(k - 1). The bounds lie five standard
-/// deviations above the mean of chi-square and from that of the gaps; each model is refused by the
-/// gaps of another.
+/// Marks of a colour are spaced evenly, 0.5/p + 0.5 packets of that colour apart (Liu 2001, section
+/// 4.1), and colours share no count. Ten packets of precedence 0 wait, so every cumulative queue is
+/// 10 and pb = 0.1 of a hundred; uniform: gaps of a colour are uniform on 1 to 10 with mean 5.5
+/// (standard deviation sqrt(99/12)), and so are drawn ones; wait: 10 more; with the count of the
+/// listing, which includes the arriving packet, pa is pb / (1 - pb) = 1/9 at first: uniform on 1 to
+/// 9, mean 5; geometric: 0.1 * 0.9^(k - 1). The bounds lie five standard deviations above the mean
+/// of chi-square and from that of the gaps; each model is refused by the gaps of another.
 #[test]
 fn gaps_between_marks_of_a_colour_have_the_published_distribution() {
     let uniform = vec![0.1; 10];
@@ -288,8 +287,8 @@ fn gaps_between_marks_of_a_colour_have_the_published_distribution() {
     }
 }
 
-/// Thresholds left out would not be those of the thesis's guidelines. With 1000 B at 201.6 Mbit/s R
-/// is 25,200 packets/s: 0.5 s * 2 * 0.1 * R = 2520, 15 ms * R = 378, half of it 189; section 4.3:
+/// Thresholds left out are those of the thesis's guidelines. With 1000 B at 201.6 Mbit/s R is
+/// 25,200 packets/s: 0.5 s * 2 * 0.1 * R = 2520, 15 ms * R = 378, half of it 189; section 4.3:
 /// 34,200 packets/s give 3420, 513, 256 (half of it, cut). At 403.2 Mbit/s the rule gives 5040,
 /// 756, 378; what section 4.2 prints for that link, 5544, 831, 415, is the rule at 443.52 Mbit/s:
 /// 55,440 packets/s * 15 ms = 831.6.
@@ -318,7 +317,7 @@ fn thresholds_left_out_follow_the_guidelines() {
     }
 }
 
-/// A scenario could ask for what cannot be, and run as something else.
+/// Parameters that cannot be are refused by their key, and not run as something else.
 #[test]
 fn wrong_parameters_are_refused_by_their_key() {
     let wrong = |more: &[(&str, Value)]| built(&ENTRY, RATE, more).err();

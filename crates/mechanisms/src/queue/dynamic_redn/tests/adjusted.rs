@@ -16,10 +16,10 @@ fn at(machine: &mut Machine, tenths: u64, average: f64) {
     machine.follow(average, Time::from_ps(tenths * PS_PER_S / 10));
 }
 
-/// The probability of the middle threshold would not adapt as its parameter says. Static and
-/// dynamic begin at 0.1, increment 2, interval 1 s. On reaching the middle threshold it must exceed
-/// the dynamic 0.1: 0.2. It doubles at 1, 2 and 3 s, but stays a probability; below it waits, not
-/// in use, and halves at 5.2, 6.2 ... s down to 0.1: 0.5, 0.25, 0.125, 0.1.
+/// The probability of the middle threshold adapts as its parameter says. Static and dynamic begin
+/// at 0.1, increment 2, interval 1 s. On reaching the middle threshold it must exceed the dynamic
+/// 0.1: 0.2. It doubles at 1, 2 and 3 s, but stays a probability; below it waits, not in use, and
+/// halves at 5.2, 6.2 ... s down to 0.1: 0.5, 0.25, 0.125, 0.1.
 #[test]
 fn it_grows_while_the_average_is_above_and_shrinks_while_below() {
     let mut machine = adjusted();
@@ -50,9 +50,9 @@ fn it_grows_while_the_average_is_above_and_shrinks_while_below() {
     assert_eq!(machine.due, Time::NEVER, "at rest");
 }
 
-/// An average that moves about the middle threshold, where it is meant to be, would drive
-/// the probability off: half a second above and half a second below are less than the interval of
-/// 1 s, however often. Dynamic 0.1/9 doubles at each crossing from below while it is less than the
+/// An average that moves about the middle threshold, where it is meant to be, does not drive the
+/// probability off: half a second above and half a second below are less than the interval of 1 s,
+/// however often. Dynamic 0.1/9 doubles at each crossing from below while it is less than the
 /// static 0.1: twice 0.2/9 and 0.4/9 are less than 0.1, but 0.8/9 asks for 1.6/9, 1.6/9 for 3.2/9.
 #[test]
 fn crossings_restart_the_interval() {
@@ -76,9 +76,9 @@ fn crossings_restart_the_interval() {
     }
 }
 
-/// The thesis's one requirement would not hold, that the adjusted value be strictly greater than
-/// the maximum probability in effect without it (but for 1, which none exceeds); or adjusting would
-/// reach into the dynamic one. Averages jump at random.
+/// The thesis's one requirement holds, that the adjusted value be strictly greater than the maximum
+/// probability in effect without it (but for 1, which none exceeds), and adjusting leaves the
+/// dynamic one alone. Averages jump at random.
 #[test]
 fn it_exceeds_the_dynamic_one_and_leaves_it_alone() {
     let mut stream = Streams::new(5, 0).named("test");
@@ -105,9 +105,9 @@ fn it_exceeds_the_dynamic_one_and_leaves_it_alone() {
     assert!(exceeded > 0);
 }
 
-/// What is adjusted could not be observed, or would be where there is nothing to adjust: precedence
-/// 0 has no middle threshold. Twelve packets wait; twice the dynamic 0.3 is 0.6, and after 2 s 1.2
-/// would be no probability. Each change is observed once.
+/// The adjusted value is observed, and only where there is something to adjust: precedence 0 has no
+/// middle threshold. Twelve packets wait; twice the dynamic 0.3 is 0.6, and after 2 s 1.2 would be
+/// no probability. Each change is observed once.
 #[test]
 fn it_is_observable() {
     let mut stream = Streams::new(1, 0).named("test");
