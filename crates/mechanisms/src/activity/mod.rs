@@ -1,4 +1,4 @@
-//! What paced sources want to send: sessions of talkers and of video, transfers of files.
+//! Traffic that paced sources offer: sessions of talkers and of video, transfers of files.
 
 mod contract;
 mod files;
@@ -17,7 +17,7 @@ pub struct ActivityKind {
     pub mean_rate: Rate,
     /// The highest nominal rate.
     pub peak_rate: Rate,
-    /// Whether all that it sends are transfers of given volumes.
+    /// True if all that it sends are transfers of given volumes.
     pub transfers: bool,
 }
 

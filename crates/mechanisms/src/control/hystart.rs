@@ -31,7 +31,8 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// By how much an acknowledgement of `acked` bytes opens the window (section 4.2).
+    /// Returns the bytes by which an acknowledgement of `acked` bytes opens the window (section
+    /// 4.2).
     pub(super) fn growth(&self, acked: f64, smss: f64) -> f64 {
         let growth = acked.min(LIMIT * smss);
         if self.baseline.is_some() { growth / GROWTH } else { growth }
@@ -90,9 +91,9 @@ mod tests {
         over
     }
 
-    /// Slow start would last until the queue overflows, or end for a jitter: the threshold is an
-    /// eighth of the last round's least round-trip time, at least 4 ms and at most 16 ms (section
-    /// 4.2): at 100 ms 12.5 ms, at 10 ms 4 ms, at 400 ms 16 ms.
+    /// Slow start ends when round-trip times grow, before the queue overflows, and not for a
+    /// jitter: the threshold is an eighth of the last round's least round-trip time, at least 4 ms
+    /// and at most 16 ms (section 4.2): at 100 ms 12.5 ms, at 10 ms 4 ms, at 400 ms 16 ms.
     #[test]
     fn growing_round_trip_times_end_slow_start() {
         for (base, short, enough) in [(100, 112, 113), (10, 13, 14), (400, 415, 416)] {
@@ -108,8 +109,8 @@ mod tests {
         }
     }
 
-    /// Conservative slow start would grow at another pace than a quarter, last for another time
-    /// than five rounds, or not be left when round-trip times fall again (section 4.2).
+    /// Conservative slow start grows at a quarter of the pace, lasts for five rounds, and is left
+    /// when round-trip times fall again (section 4.2).
     #[test]
     fn conservative_slow_start_lasts_five_rounds() {
         let mut law = HyStart::default();

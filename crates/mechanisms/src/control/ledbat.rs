@@ -177,9 +177,9 @@ mod tests {
         law.sampled(&mut w, &RateSample { now, acked: 1, one_way: Span::from_ms(ms), ..sample() });
     }
 
-    /// The window would follow another law than cwnd += GAIN * off_target * bytes_newly_acked * MSS
-    /// / cwnd (section 2.4.2): without queueing by one segment a window, at half the target by half
-    /// a segment, at the target not at all, and at twice the target it shrinks by a segment.
+    /// The window follows cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd (section
+    /// 2.4.2): without queueing by one segment a window, at half the target by half a segment, at
+    /// the target not at all, and at twice the target it shrinks by a segment.
     #[test]
     fn the_window_moves_by_the_distance_from_the_target() {
         for (queueing, expected) in [(0, 11.0), (50, 10.5), (100, 10.0), (200, 9.0)] {
@@ -193,8 +193,9 @@ mod tests {
         }
     }
 
-    /// An idle application would be left with a window that it never used: it may exceed what is in
-    /// flight by one segment (ALLOWED_INCREASE), and losses halve it down to two segments.
+    /// The window exceeds what is in flight by one segment at most (ALLOWED_INCREASE), so that an
+    /// idle application is not left with a window that it never used; losses halve it down to two
+    /// segments.
     #[test]
     fn the_window_stays_near_what_is_in_flight() {
         let mut law = ledbat();
@@ -208,8 +209,9 @@ mod tests {
         assert_eq!(w.cwnd, 2000.0);
     }
 
-    /// A path that has become longer would be taken for a queue for ever: of the base delay the
-    /// least of the last two minutes counts here, of the current delay the lesser of the last two.
+    /// Old delays are forgotten, so that a path that has become longer is not taken for a queue for
+    /// ever: of the base delay the least of the last two minutes counts here, of the current delay
+    /// the lesser of the last two.
     #[test]
     fn old_delays_are_forgotten() {
         let mut law = ledbat();

@@ -1,5 +1,6 @@
-//! How far acknowledgements run ahead of the bandwidth: links that collect them need a larger
-//! window to stay busy in between (Linux, `net/ipv4/tcp_bbr.c`, `bbr_update_ack_aggregation`).
+//! Extent to which acknowledgements run ahead of the bandwidth: links that collect them need a
+//! larger window to stay busy in between (Linux, `net/ipv4/tcp_bbr.c`,
+//! `bbr_update_ack_aggregation`).
 
 use forebay_network::RateSample;
 use forebay_units::Time;
@@ -23,7 +24,7 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// What has been delivered in all.
+    /// Returns the total delivered.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
     }

@@ -16,7 +16,7 @@ const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the rate is kept (`bbr_lt_bw_max_rtts`).
 const KEPT: u32 = 48;
 
-/// What is known of a policer.
+/// State of the detection of a policer.
 #[derive(Default)]
 pub(super) struct Policer {
     samples: bool,

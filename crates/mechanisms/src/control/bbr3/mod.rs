@@ -58,7 +58,7 @@ parameters! {
         /// Time between two measurements of the least round-trip time (ProbeRTTInterval). Above
         /// 0 s.
         probe_rtt_interval: Span = "5 s", "draft-ietf-ccwg-bbr, section 2.16.2";
-        /// How long these last at least (ProbeRTTDuration).
+        /// Shortest duration of these (ProbeRTTDuration).
         probe_rtt_time: Span = "200 ms", "draft-ietf-ccwg-bbr, section 2.16.2";
     }
 }
