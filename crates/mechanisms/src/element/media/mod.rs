@@ -38,7 +38,7 @@ parameters! {
         header: Size = "40 B", "RFC 791; RFC 768; RFC 3550, section 5.1";
         /// Size of a report.
         report: Size = "64 B", "RFC 8698, section 5.3 (48 bits in a packet of RTCP)";
-        /// Whether packets are ECN-capable.
+        /// Send ECN-capable packets.
         ecn: bool = false, "RFC 6679";
     }
 }
@@ -110,7 +110,7 @@ pub struct MediaSenders {
 struct Sender {
     encoder: Encoder,
     law: Box<dyn RateAdaptation>,
-    /// When the next packet of what waits leaves; [`Time::NEVER`] if nothing waits.
+    /// Time at which the next packet of what waits leaves; [`Time::NEVER`] if nothing waits.
     leaves: Time,
     /// Packets sent.
     sent: u64,

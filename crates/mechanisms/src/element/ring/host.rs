@@ -11,7 +11,7 @@ pub(super) struct HostQueues {
     /// Bytes of each queue.
     filled: Vec<u64>,
     by_destination: bool,
-    /// Which queue is asked first.
+    /// Queue that is asked first.
     turn: usize,
     bytes: u64,
     packets: u32,
