@@ -3,7 +3,7 @@
 use forebay_network::Window;
 use forebay_units::{Span, Time};
 
-/// When the next segment of a connection may leave.
+/// Time at which the next segment of a connection may leave.
 #[derive(Debug)]
 pub(super) struct Pacer {
     /// Not before this time.
@@ -39,8 +39,8 @@ impl Pacer {
         }
     }
 
-    /// Whether a segment must wait at `now`; if so, for when an event is to be scheduled, unless
-    /// one is pending.
+    /// Returns `None` if a segment may leave at `now`; else the time for which an event is to be
+    /// scheduled, unless one is pending.
     pub(super) fn blocks(&mut self, now: Time) -> Option<Option<Time>> {
         if self.release <= now {
             return None;
