@@ -212,11 +212,11 @@ impl Cubic {
     /// in Linux, as long as no loss has told what the path holds (`bictcp_update`: at most 20
     /// segments for each).
     fn least_growth(&self, acked: f64) -> f64 {
-        if self.forgets && self.w_max == 0.0 { acked / LEAST_GROWTH } else { 0.0 }
+        if self.forgets && self.w_max == 0.0 { acked / MIN_GROWTH_DIVISOR } else { 0.0 }
     }
 }
 
-const LEAST_GROWTH: f64 = 20.0;
+const MIN_GROWTH_DIVISOR: f64 = 20.0;
 
 impl CongestionControl for Cubic {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {

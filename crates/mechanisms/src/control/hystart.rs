@@ -4,8 +4,8 @@ use forebay_network::RateSample;
 use forebay_units::Span;
 
 /// `MIN_RTT_THRESH` and `MAX_RTT_THRESH` (section 4.3).
-const LEAST: Span = Span::from_ms(4);
-const MOST: Span = Span::from_ms(16);
+const MIN_THRESHOLD: Span = Span::from_ms(4);
+const MAX_THRESHOLD: Span = Span::from_ms(16);
 /// `MIN_RTT_DIVISOR`.
 const DIVISOR: f64 = 8.0;
 /// `N_RTT_SAMPLE`.
@@ -65,7 +65,7 @@ impl HyStart {
             }
             (None, Some(last)) => {
                 let eighth = Span::from_ps((last.ps() as f64 / DIVISOR) as u64);
-                if current >= last + eighth.clamp(LEAST, MOST) {
+                if current >= last + eighth.clamp(MIN_THRESHOLD, MAX_THRESHOLD) {
                     (self.baseline, self.rounds) = (Some(current), 0);
                 }
             }

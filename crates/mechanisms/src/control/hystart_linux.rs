@@ -9,17 +9,17 @@ use forebay_units::{Span, Time};
 const LOW_WINDOW: f64 = 16.0;
 /// The longest gap between two acknowledgements of a train (`hystart_ack_delta_us`).
 const GAP: Span = Span::from_ms(2);
-/// Bytes that wait in the sender's host, at most as long as `LONGEST_WAIT` (`hystart_ack_delay`:
+/// Bytes that wait in the sender's host, at most as long as `MAX_WAIT` (`hystart_ack_delay`:
 /// four packets of `sk_gso_max_size`, at the pacing rate).
 const WAITING: f64 = 4.0 * 65_536.0;
-const LONGEST_WAIT: Span = Span::from_ms(1);
+const MAX_WAIT: Span = Span::from_ms(1);
 /// Round-trip times of which the least counts (`HYSTART_MIN_SAMPLES`); the next one is judged.
 const SAMPLES: u32 = 8;
 /// The growth that ends slow start: an eighth of the least round-trip time, within these limits
 /// (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const DIVISOR: f64 = 8.0;
-const LEAST: Span = Span::from_ms(4);
-const MOST: Span = Span::from_ms(16);
+const MIN_GROWTH: Span = Span::from_ms(4);
+const MAX_GROWTH: Span = Span::from_ms(16);
 
 /// State of a connection: its path, and the present round trip.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl HyStart {
         // (`tcp_update_pacing_rate`).
         let factor = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
         let wait = Span::from_seconds((WAITING * srtt / (factor * window.cwnd)).min(1.0));
-        let whole = least + wait.min(LONGEST_WAIT);
+        let whole = least + wait.min(MAX_WAIT);
         let threshold = if sample.paced { whole } else { Span::from_ps(whole.ps() / 2) };
         sample.now.since(self.began) > threshold
     }
@@ -87,7 +87,7 @@ impl HyStart {
             return false;
         }
         let eighth = Span::from_ps((least.ps() as f64 / DIVISOR) as u64);
-        current > least + eighth.clamp(LEAST, MOST)
+        current > least + eighth.clamp(MIN_GROWTH, MAX_GROWTH)
     }
 }
 

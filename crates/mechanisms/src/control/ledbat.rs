@@ -59,7 +59,7 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
 }
 
 /// The least window in segments (MIN_CWND).
-const LEAST: f64 = 2.0;
+const MIN_WINDOW: f64 = 2.0;
 
 struct Ledbat {
     target: f64,
@@ -125,15 +125,15 @@ impl CongestionControl for Ledbat {
         if off_target > 0.0 {
             cwnd = cwnd.min(window.cwnd.max(ack.flight + self.allowed * smss));
         }
-        window.cwnd = cwnd.max(LEAST * smss);
+        window.cwnd = cwnd.max(MIN_WINDOW * smss);
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         let smss = window.smss;
-        let half = (flight.min(window.cwnd) / 2.0).max(LEAST * smss);
+        let half = (flight.min(window.cwnd) / 2.0).max(MIN_WINDOW * smss);
         window.ssthresh = half;
         window.cwnd = match signal {
-            Signal::Loss | Signal::Ecn => half.min(window.cwnd.max(LEAST * smss)),
+            Signal::Loss | Signal::Ecn => half.min(window.cwnd.max(MIN_WINDOW * smss)),
             Signal::Timeout { .. } => smss,
         };
     }

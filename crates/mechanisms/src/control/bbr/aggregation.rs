@@ -8,7 +8,7 @@ use forebay_units::Time;
 /// Round trips that a maximum stands for (`bbr_extra_acked_win_rtts`), twice.
 const ROUNDS: u32 = 5;
 /// Longest time in seconds that the window makes up for (`bbr_extra_acked_max_us`).
-const LONGEST: f64 = 0.1;
+const MAX_TIME: f64 = 0.1;
 
 /// The excess of what is delivered over what the bandwidth delivers, in bytes.
 #[derive(Default)]
@@ -59,6 +59,6 @@ impl Aggregation {
 
     /// Bytes that the window needs for it.
     pub(super) fn window(&self, bw: f64) -> f64 {
-        self.extra[0].max(self.extra[1]).min(bw * LONGEST)
+        self.extra[0].max(self.extra[1]).min(bw * MAX_TIME)
     }
 }

@@ -106,7 +106,7 @@ enum Mode {
 /// Pacing gains of the phases of PROBE_BW (`bbr_pacing_gain`).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The least window in segments (`bbr_cwnd_min_target`).
-const LEAST: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 /// The path is full if the bandwidth has grown by less than this in three rounds
 /// (`bbr_full_bw_thresh`, `bbr_full_bw_cnt`).
 const GROWTH: f64 = 1.25;
@@ -329,7 +329,7 @@ impl Bbr {
             *to = sample.delivered + sample.in_flight;
         }
         match self.probe_end {
-            None if sample.in_flight as f64 <= LEAST * window.smss => {
+            None if sample.in_flight as f64 <= MIN_WINDOW * window.smss => {
                 self.probe_end = Some(now + self.probe_rtt_time);
                 self.probe_round = false;
                 self.next_round = sample.delivered;
@@ -386,7 +386,7 @@ impl Bbr {
 
     fn set_window(&mut self, window: &mut Window, sample: &RateSample, gain: f64) {
         let (smss, brought) = (window.smss, sample.newly_delivered as f64);
-        let least = LEAST * smss;
+        let least = MIN_WINDOW * smss;
         if sample.newly_delivered > 0 && !self.recover(window, sample) {
             let extra = if self.full { self.aggregation.window(self.bandwidth()) } else { 0.0 };
             let target = self.target_with(gain, extra, smss);

@@ -115,7 +115,7 @@ impl State {
 }
 
 /// The least window in segments (MinPipeCwnd).
-const LEAST: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 /// The budget for offload in segments.
 const BUDGET: f64 = 3.0;
 /// The rate of pacing stays this share below the bandwidth (PacingMarginPercent).
@@ -231,7 +231,7 @@ impl Bbr3 {
 
     /// QuantizationBudget().
     fn quantized(&self, cap: f64, smss: f64) -> f64 {
-        let cap = cap.max(BUDGET * smss).max(LEAST * smss);
+        let cap = cap.max(BUDGET * smss).max(MIN_WINDOW * smss);
         if self.state == State::Up { cap + 2.0 * smss } else { cap }
     }
 
@@ -362,7 +362,7 @@ impl Bbr3 {
     }
 
     fn probe_rtt_cwnd(&self, smss: f64) -> f64 {
-        self.bdp(self.bw, State::ProbeRtt.gains().1).max(LEAST * smss)
+        self.bdp(self.bw, State::ProbeRtt.gains().1).max(MIN_WINDOW * smss)
     }
 
     /// HandleProbeRTT().
@@ -436,7 +436,7 @@ impl Bbr3 {
         } else if window.cwnd < most || (sample.delivered as f64) < self.initial.unwrap_or(0.0) {
             window.cwnd += brought;
         }
-        window.cwnd = window.cwnd.max(LEAST * smss);
+        window.cwnd = window.cwnd.max(MIN_WINDOW * smss);
         if self.state == State::ProbeRtt {
             window.cwnd = window.cwnd.min(self.probe_rtt_cwnd(smss));
         }
@@ -445,7 +445,7 @@ impl Bbr3 {
             State::Cruise | State::ProbeRtt => self.with_headroom(smss),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        window.cwnd = window.cwnd.min(cap.min(self.bounds.short).max(LEAST * smss));
+        window.cwnd = window.cwnd.min(cap.min(self.bounds.short).max(MIN_WINDOW * smss));
     }
 }
 

@@ -138,6 +138,6 @@ impl Bbr3 {
             return long;
         }
         let headroom = smss.max(self.headroom * long);
-        (long - headroom).max(super::LEAST * smss)
+        (long - headroom).max(super::MIN_WINDOW * smss)
     }
 }

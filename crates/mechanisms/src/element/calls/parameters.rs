@@ -88,7 +88,7 @@ parameters! {
 }
 
 /// The largest batch mean, and so of the number of calls that one event makes.
-const LARGEST_BATCH: f64 = 1e6;
+const MAX_BATCH: f64 = 1e6;
 
 impl CallParameters {
     /// Refuse what cannot be.
@@ -109,9 +109,8 @@ impl CallParameters {
             );
             return Err(section.fail("initial", message));
         }
-        if !(1.0..=LARGEST_BATCH).contains(&self.batch) {
-            let message =
-                format!("{} is out of range; allowed are 1 to {LARGEST_BATCH}", self.batch);
+        if !(1.0..=MAX_BATCH).contains(&self.batch) {
+            let message = format!("{} is out of range; allowed are 1 to {MAX_BATCH}", self.batch);
             return Err(section.fail("batch", message));
         }
         if self.sources.is_some() && self.batch > 1.0 {

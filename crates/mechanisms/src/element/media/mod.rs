@@ -44,7 +44,7 @@ parameters! {
 }
 
 /// The greatest rate that a report can say (RFC 8698, section 5.3).
-const MOST: Rate = Rate::from_bps(u32::MAX as u64);
+const MAX_RATE: Rate = Rate::from_bps(u32::MAX as u64);
 
 impl MediaParameters {
     /// Refuse what cannot be.
@@ -64,7 +64,7 @@ impl MediaParameters {
         if least.bps() == 0 {
             return Err(section.fail("min_rate", "is no rate; allowed are 1 bit/s and more"));
         }
-        if most < least || most > MOST {
+        if most < least || most > MAX_RATE {
             let message = "is out of range; allowed are min_rate to 4294967295 bit/s, the most \
                            that a report can say";
             return Err(section.fail("max_rate", message));

@@ -27,10 +27,10 @@ parameters! {
 }
 
 /// Packets of a frame at most: their places have 16 bits.
-const MOST_PACKETS: u64 = 65_535;
+const MAX_PACKETS: u64 = 65_535;
 
 /// The longest time between polls: what is due after the end of a run must lie within the clock.
-const LONGEST_POLL: Span = Span::from_s(3600 * 24 * 100);
+const MAX_POLL: Span = Span::from_s(3600 * 24 * 100);
 
 impl FrameParameters {
     /// Refuse what cannot be of packets with `paced`.
@@ -57,11 +57,11 @@ impl FrameParameters {
             );
             return Err(section.fail("payload", message));
         }
-        if bytes.div_ceil(room) > MOST_PACKETS {
-            let message = format!("a frame of {bytes} B takes more than {MOST_PACKETS} packets");
+        if bytes.div_ceil(room) > MAX_PACKETS {
+            let message = format!("a frame of {bytes} B takes more than {MAX_PACKETS} packets");
             return Err(section.fail("payload", message));
         }
-        if !(Span::from_us(1)..=LONGEST_POLL).contains(&self.poll) {
+        if !(Span::from_us(1)..=MAX_POLL).contains(&self.poll) {
             return Err(section.fail("poll", "is out of range; allowed are 1 us to 100 days"));
         }
         if !(1..=65_535).contains(&self.report.bytes()) {

@@ -96,7 +96,7 @@ const LEVEL_BITS: u32 = 6;
 
 /// Timeouts of requests: the first, as there is no measurement, and the longest.
 const FIRST_TIMEOUT: Span = Span::from_s(1);
-const LONGEST_TIMEOUT: Span = Span::from_s(60);
+const MAX_TIMEOUT: Span = Span::from_s(60);
 
 impl Clients {
     /// Those of `applications`, which are equal to those at the senders.
@@ -173,7 +173,7 @@ impl Clients {
             return;
         }
         if asked.deadline <= now {
-            asked.timeout = asked.timeout.times(2).min(LONGEST_TIMEOUT);
+            asked.timeout = asked.timeout.times(2).min(MAX_TIMEOUT);
             self.send(index, place, cx);
         }
         self.set_timer(index, cx);

@@ -483,8 +483,8 @@ impl TcpParameters {
             return Err(("dupack_threshold", "0; at least 1 (standard: 3)".to_owned()));
         }
         match self.initial_window {
-            InitialWindow::Segments(n) if !(1..=LARGEST_BURST).contains(&n) => {
-                let message = format!("{n} packets; at least 1, at most {LARGEST_BURST}");
+            InitialWindow::Segments(n) if !(1..=MAX_INITIAL_WINDOW).contains(&n) => {
+                let message = format!("{n} packets; at least 1, at most {MAX_INITIAL_WINDOW}");
                 return Err(("initial_window", message));
             }
             _ => {}
@@ -589,7 +589,7 @@ impl TcpParameters {
 }
 
 /// The largest initial window in segments: they all leave at one instant, and must fit into memory.
-const LARGEST_BURST: u64 = 65_535;
+const MAX_INITIAL_WINDOW: u64 = 65_535;
 
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;

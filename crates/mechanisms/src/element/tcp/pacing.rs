@@ -34,7 +34,7 @@ impl Pacer {
             self.unpaced -= 1;
         } else if rate > 0.0 && rate.is_finite() {
             // A rate that underflows must not stop a connection for ever.
-            let wait = Span::from_seconds((bytes / rate).min(LONGEST));
+            let wait = Span::from_seconds((bytes / rate).min(MAX_GAP));
             self.release = self.release.max(now) + wait;
         }
     }
@@ -63,7 +63,7 @@ impl Pacer {
 }
 
 /// The longest gap between two segments in seconds.
-const LONGEST: f64 = 60.0;
+const MAX_GAP: f64 = 60.0;
 
 /// The rate at which a window that is not paced by its law leaves within a round trip: twice the
 /// window where it may still double, 1.2 times otherwise, in bytes per second (Linux,

@@ -125,7 +125,7 @@ impl Viewers {
         let (plan, viewer) = (&self.plan, &mut self.each[index]);
         viewer.play(now);
         let took = now.since(begun).seconds();
-        if viewer.throughputs.len() >= MOST_SAMPLES {
+        if viewer.throughputs.len() >= MAX_SAMPLES {
             viewer.throughputs.remove(0);
         }
         viewer.throughputs.push(plan.bytes(viewer.level) as f64 * 8.0 / took);
@@ -148,7 +148,7 @@ impl Viewers {
 }
 
 /// Throughputs that are kept.
-const MOST_SAMPLES: usize = 8;
+const MAX_SAMPLES: usize = 8;
 
 impl Viewer {
     /// Account for play up to `now`.
