@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
 };
 
 choice! {
-    /// In which steps the window follows the response function.
+    /// Steps in which the window follows the response function.
     pub enum HighSpeedLaw {
         /// In whole segments, by the row of a table (RFC 3649, appendix B). Up to the window at
         /// which the increase reaches one segment more, each acknowledgement, however many segments

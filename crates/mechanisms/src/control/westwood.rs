@@ -51,7 +51,7 @@ struct Westwood {
     bandwidth: Option<f64>,
     least_rtt: Option<Span>,
     rtt: Span,
-    /// Since when, and how much was delivered since.
+    /// Start of the present interval, and the bytes delivered since.
     since: Option<Time>,
     delivered: u64,
 }
@@ -70,7 +70,7 @@ impl Westwood {
         }
     }
 
-    /// Returns the bytes that the path holds without queues; `flight` before that is known.
+    /// Returns the bytes that the path holds without queues; half of `flight` before that is known.
     fn held(&self, flight: f64) -> f64 {
         match (self.bandwidth, self.least_rtt) {
             (Some(bandwidth), Some(least)) => bandwidth * least.seconds(),

@@ -46,7 +46,7 @@ parameters! {
         /// Rise in each round-trip time until it is 1, or a notification comes; over the nominal
         /// rate.
         start_increase: f64 = 0.1, "COMSAT thesis, section 6.2.1.4";
-        /// For how long after a notification was heeded others are ignored. The round-trip time if
+        /// Time after a notification was heeded in which others are ignored. The round-trip time if
         /// left out.
         ignore: Option<Span>, "COMSAT thesis, section 5.3";
         /// Start the round-trip time anew with a notification that is heeded.
@@ -104,7 +104,7 @@ struct Steps {
     slow: bool,
     /// True if a notification was heeded in this session.
     heeded: bool,
-    /// Until when notifications are ignored, by [`CongestionNotification::place`].
+    /// Time until which notifications are ignored, by [`CongestionNotification::place`].
     deaf: [Time; 2],
     next: Time,
 }

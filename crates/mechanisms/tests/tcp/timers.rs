@@ -158,7 +158,7 @@ fn what_segments_tell_is_smoothed() {
     assert_eq!(told, [None, first, first, Some(Span::from_us(92_500))]);
 }
 
-/// Timestamps add twelve bytes on the wire, in segments and acknowledgements.
+/// Timestamps add 12 bytes on the wire, in segments and acknowledgements.
 #[test]
 fn timestamps_add_twelve_bytes() {
     let run = Scene::steady(1).with("timestamps", true).run(60);

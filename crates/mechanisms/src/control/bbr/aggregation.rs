@@ -17,7 +17,7 @@ pub(super) struct Aggregation {
     extra: [f64; 2],
     rounds: u32,
     now_in: usize,
-    /// Since when what is delivered has run ahead, and how much was.
+    /// Time since which what is delivered has run ahead, and the bytes acknowledged since.
     since: Time,
     acked: f64,
     delivered: u64,

@@ -14,7 +14,7 @@ choice! {
 }
 
 choice! {
-    /// From when the holding time counts.
+    /// Time from which the holding time counts.
     pub enum HoldingFrom {
         /// From the end of the media delay, when packets begin to flow.
         Media = "media",
@@ -38,7 +38,7 @@ parameters! {
         batch_law: BatchLaw = "geometric", "assumed: the draft names only the mean, section 2.1";
         /// Mean of the exponential holding time. Calls last for ever if left out.
         holding: Option<Span>, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
-        /// From when the holding time counts.
+        /// Time from which the holding time counts.
         holding_from: HoldingFrom = "media", "assumed: a conversation begins with its media";
         /// Upper limit of the random time from a new call's arrival to its first packet (call
         /// set-up); uniform from 0. Calls of a surge, and initial ones, have been set up.
@@ -82,7 +82,7 @@ parameters! {
         size: Size = "200 B", "assumed: a packet of G.711 with 20 ms";
         /// Time between two probes of a call.
         interval: Span = "20 ms", "assumed: the packet interval of G.711 with 20 ms";
-        /// For how long after its arrival a call can be refused.
+        /// Time after its arrival in which a call can be refused.
         window: Span = "500 ms", "draft-babiarz-pcn-explicit-marking-02, section 2.1";
     }
 }

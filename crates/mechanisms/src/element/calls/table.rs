@@ -18,7 +18,7 @@ pub(super) struct Call {
     pub(super) alive: bool,
     /// Time at which the next packet is due; [`Time::NEVER`] if the application has no more.
     pub(super) next: Time,
-    /// Since when packets flow.
+    /// Time from which packets flow.
     pub(super) media: Time,
     /// Time at which it ends by itself.
     pub(super) end: Time,
@@ -37,7 +37,7 @@ pub(super) struct Probe {
     pub(super) left: u32,
     /// Time at which the next is due.
     pub(super) next: Time,
-    /// Until when the call can be refused.
+    /// Time until which the call can be refused.
     pub(super) until: Time,
 }
 

@@ -49,7 +49,7 @@ pub(super) use with_policy;
 pub(super) struct Queueing {
     pub(super) transmitter: Transmitter,
     pub(super) conditioning: Vec<Conditioning>,
-    /// From which the drop policy draws.
+    /// Random stream from which the drop policy draws.
     stream: Stream,
     /// Mode of execution of the link; known when the run begins.
     pub(super) mode: ExecutionMode,

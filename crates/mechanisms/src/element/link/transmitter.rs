@@ -365,7 +365,7 @@ impl Transmitter {
         self.free_at <= now && self.queue.backlog.packets == 0
     }
 
-    /// Since when the link has been idle at `now`; `None` if it is busy.
+    /// Returns the time since which the link has been idle at `now`; `None` if it is busy.
     #[inline]
     pub(in crate::element) fn idle_since(&self, now: Time) -> Option<Time> {
         self.is_idle(now).then_some(self.free_at)

@@ -54,7 +54,7 @@ struct Sending {
     left: u64,
     /// Bits that are counted as sent.
     counted: u64,
-    /// Up to when the transmission is counted as busy time.
+    /// Time up to which the transmission is counted as busy time.
     since: Time,
 }
 
@@ -84,7 +84,7 @@ impl VariableLink {
         self.occupancy.backlog.packets > 0
     }
 
-    /// Since when the link has been idle at `now`; `None` if it is busy.
+    /// Returns the time since which the link has been idle at `now`; `None` if it is busy.
     fn idle_since(&self, now: Time) -> Option<Time> {
         let sends = match self.capacity {
             Capacity::Rates(_) => self.free_at > now,

@@ -44,7 +44,7 @@ impl EfcnParameters {
 /// Packets of a flow since its receiver judged last.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Indications {
-    /// Since when; not before the first packet.
+    /// Time from which they are counted; not before the first packet.
     since: Option<Time>,
     packets: u64,
     marked: u64,

@@ -10,8 +10,8 @@ use forebay_units::Time;
 /// jump that a processor would have to guess. Other changes have the whole tournament played anew.
 pub(super) struct LoserTree {
     winner: Turn,
-    /// Loser of each match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and `2
-    /// n + 1` meet in match `n`.
+    /// Loser of each match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and
+    /// `2 n + 1` meet in match `n`.
     losers: Vec<Turn>,
     /// Time for which each waits; as many as a power of two.
     times: Vec<Time>,

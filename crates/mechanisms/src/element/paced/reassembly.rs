@@ -209,9 +209,9 @@ mod tests {
         assert_eq!((count.whole, count.lost, flow.next()), (0, 2, 0));
     }
 
-    /// A poll tells of frames lost behind all that arrived, and is not heard if it runs into the
-    /// rest of a frame. Frame 1 loses its last packet, so the first poll goes with it; the second
-    /// covers 1 and 2. When nothing is missing, the report says since when.
+    /// A poll shows which frames were lost behind all that arrived, and is not heard if it runs
+    /// into the rest of a frame. Frame 1 loses its last packet, so the first poll goes with it; the
+    /// second covers 1 and 2. When nothing is missing, the report says since when.
     #[test]
     fn a_poll_tells_what_there_should_be() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());

@@ -37,7 +37,7 @@ pub(super) struct Source {
     pub(super) resource_cells: u64,
     /// The explicit rate heard last, over the peak rate; none yet if not a number.
     pub(super) explicit: f64,
-    /// Up to when it is accounted for in its counters.
+    /// Time up to which it is accounted for in its counters.
     accounted: Time,
     /// Its frames, if it has any.
     pub(super) outbox: Option<Box<Outbox>>,

@@ -64,7 +64,7 @@ impl HostQueues {
         (packet, since)
     }
 
-    /// Since when the oldest frame waits.
+    /// Returns the time since which the oldest frame waits.
     pub(super) fn waiting_since(&self) -> Option<Time> {
         if self.packets == 0 {
             return None;

@@ -22,7 +22,7 @@ use port::{Port, Served};
 /// The way of a route's packets on the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Leg {
-    /// On which ringlet: 0 or 1.
+    /// Ringlet: 0 or 1.
     pub ringlet: u8,
     /// The port at which they come in, in the order of the ringlet's data.
     pub from: u16,
@@ -88,7 +88,7 @@ const ARRIVE: u32 = 2;
 const TICK: u32 = 3;
 const ACCESS: u32 = 4;
 
-/// Knowledge that stations have of the ways of packets.
+/// Ways of packets over the ring, as stations know them.
 struct Ways {
     stations: usize,
     legs: Vec<Option<Leg>>,

@@ -81,7 +81,7 @@ choice! {
 }
 
 choice! {
-    /// On which partial acknowledgements NewReno restarts its retransmission timer.
+    /// Partial acknowledgements on which NewReno restarts its retransmission timer.
     pub enum NewRenoTimer {
         /// On the first of a recovery (RFC 6582, section 3.2).
         Impatient = "impatient",
@@ -254,7 +254,7 @@ parameters! {
         recovery_window: RecoveryWindow = "prr",
             "RFC 6675, section 5; RFC 9937, section 6; Linux, net/ipv4/tcp_input.c: \
              tcp_cwnd_reduction";
-        /// On which partial acknowledgements NewReno restarts its retransmission timer.
+        /// Partial acknowledgements on which NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
         /// Number of duplicate acknowledgements that signal a loss (DupThresh).
         dupack_threshold: u32 = 3, "RFC 5681, section 3.2; RFC 6675, section 2";

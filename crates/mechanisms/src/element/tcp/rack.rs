@@ -55,7 +55,7 @@ pub(super) struct Around {
     pub(super) srtt: Option<Span>,
 }
 
-/// For how many recoveries without duplicates a window that grew is kept.
+/// Number of recoveries without duplicates for which a window that grew is kept.
 const PERSISTENCE: u32 = 16;
 
 impl Rack {

@@ -48,7 +48,7 @@ pub(super) struct Viewers {
 /// A client that plays video.
 #[derive(Clone, Debug)]
 pub struct Viewer {
-    /// Up to when play is accounted for.
+    /// Time up to which play is accounted for.
     until: Time,
     /// Video in the buffer then.
     buffered: Span,
