@@ -101,10 +101,10 @@ mod tests {
     use super::*;
     use crate::control::testing::{acked, sample};
 
-    /// The share of marked bytes is averaged with a weight of 1/16 over windows from one SND.NXT to
-    /// the next (section 3.3): windows of ten segments of which five are marked take 1 to 1 - 1/16
-    /// + 0.5/16 = 0.96875, and then to 0.96875 * 15/16 + 0.5/16 = 0.939453125. The acknowledgement
-    /// that takes SND.UNA beyond the end of the window closes it.
+    /// Marked bytes have a share that is averaged with a weight of 1/16 over windows from one
+    /// SND.NXT to the next (section 3.3): windows of ten segments of which five are marked take 1
+    /// to 1 - 1/16 + 0.5/16 = 0.96875, and then to 0.96875 * 15/16 + 0.5/16 = 0.939453125. The
+    /// acknowledgement that takes SND.UNA beyond the end of the window closes it.
     #[test]
     fn the_share_of_marked_bytes_is_averaged_by_windows() {
         let mut dctcp = Dctcp::new(1.0 / 16.0, 1.0);

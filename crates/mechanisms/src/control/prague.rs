@@ -389,12 +389,12 @@ mod tests {
         }
     }
 
-    /// The window is that of the law where one segment in N is marked, evenly. A mark reduces the
-    /// window, and the next to do so is the first that comes a round trip later: the second where
-    /// the window W has up to 2N segments, the third where it has up to 3N. Between two that do, k
-    /// (N - 1) unmarked segments add 1 / W each, and the reduction takes W / 2N: W = sqrt(2 k N (N
-    /// - 1)). Both k = 2, nearly 2 / p as for DCTCP, and k = 3, nearly 2.45 / p, have a window that
-    /// fits; from below the first is reached, from above the other.
+    /// The window is that of the law where evenly one segment in N is marked. A mark reduces the
+    /// window, and the next to do so is the first that comes a round trip later: it is the second
+    /// where the window W has up to 2N segments, the third where it has up to 3N. Between two that
+    /// do, k (N - 1) unmarked segments add 1 / W each, and the reduction takes W / 2N: W = sqrt(2 k
+    /// N (N - 1)). Both k = 2, nearly 2 / p as for DCTCP, and k = 3, nearly 2.45 / p, have a window
+    /// that fits; from below the first is reached, from above the other.
     #[test]
     fn the_window_is_that_of_two_or_three_marks_per_round_trip() {
         for n in [10, 25, 100] {
