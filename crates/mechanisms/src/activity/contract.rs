@@ -1,9 +1,9 @@
-//! What a paced source wants to send, and for how long.
+//! Rates and durations at which a paced source offers traffic.
 
 use forebay_kernel::Stream;
 use forebay_units::{Rate, Span};
 
-/// How long a phase lasts.
+/// Duration or volume of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lasts {
     /// So long, whatever was sent.
@@ -12,7 +12,7 @@ pub enum Lasts {
     Volume(u64),
 }
 
-/// Where in a session a phase stands.
+/// Place of a phase in a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Session {
     /// Between sessions: nothing is sent.
@@ -28,13 +28,13 @@ pub enum Session {
 pub struct Phase {
     /// The nominal rate, which the source scales; zero for silence.
     pub rate: Rate,
-    /// How long it lasts.
+    /// Duration or volume of the phase.
     pub lasts: Lasts,
     /// Its place in a session.
     pub session: Session,
 }
 
-/// What a paced source wants to send, at nominal rates: it knows nothing of congestion.
+/// Traffic that a paced source offers, at nominal rates: it knows nothing of congestion.
 pub trait Activity: Send {
     /// The next phase, the previous one having lasted `took` (zero before the first).
     fn next(&mut self, took: Span, stream: &mut Stream) -> Phase;

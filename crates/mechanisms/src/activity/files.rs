@@ -121,9 +121,8 @@ mod tests {
         })
     }
 
-    /// Slowed sources would find other starts than unslowed ones, and no two cases could be
-    /// compared on the same files: starts lie on one sequence of times, whatever each took, as long
-    /// as none falls into a transfer.
+    /// Starts lie on one sequence of times, whatever each file took, as long as none falls into a
+    /// transfer: slowed and unslowed sources can be compared on the same files.
     #[test]
     fn starts_do_not_depend_on_how_long_files_take() {
         let starts = |took: Span| {
@@ -146,8 +145,8 @@ mod tests {
         assert!(late.windows(2).all(|pair| pair[1] - pair[0] > Span::from_s(40)));
     }
 
-    /// The load of data sources would be another: by the memoryless timer a pause is 16 s on
-    /// average, however long the file took. 100,000 pauses: five standard errors are 0.25 s.
+    /// A pause has a mean of 16 s by the memoryless timer, however long the file took: the offered
+    /// load does not depend on transfers. 100,000 pauses: five standard errors are 0.25 s.
     #[test]
     fn pauses_are_a_mean_long_after_any_file() {
         for took in [Span::from_ms(1), Span::from_s(16), Span::from_s(100)] {

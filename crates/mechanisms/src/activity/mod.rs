@@ -1,4 +1,4 @@
-//! What paced sources want to send: sessions of talkers and of video, transfers of files.
+//! Traffic that paced sources offer: sessions of talkers and of video, transfers of files.
 
 mod contract;
 mod files;
@@ -17,7 +17,7 @@ pub struct ActivityKind {
     pub mean_rate: Rate,
     /// The highest nominal rate.
     pub peak_rate: Rate,
-    /// Whether all that it sends are transfers of given volumes.
+    /// True if all that it sends are transfers of given volumes.
     pub transfers: bool,
 }
 
@@ -40,23 +40,23 @@ impl Category for Activities {
 pub static ACTIVITIES: &[Entry<BuildActivity>] = &[files::ENTRY, sessions::ENTRY];
 
 /// Above this a packet would take less than the resolution of the clock: that of links.
-const FASTEST: u64 = 8_000_000_000_000_000;
+const MAX_RATE: u64 = 8_000_000_000_000_000;
 
 /// Refuse a rate at which nothing would ever be sent, or packets in no time.
 fn check_rate(section: &Section<'_>, key: &str, rate: Rate) -> Result<(), Problem> {
     match rate.bps() {
         0 => Err(section.fail(key, "is zero; allowed are rates above 0")),
-        bps if bps > FASTEST => Err(section.fail(key, "is too fast; allowed are up to 8 Pbit/s")),
+        bps if bps > MAX_RATE => Err(section.fail(key, "is too fast; allowed are up to 8 Pbit/s")),
         _ => Ok(()),
     }
 }
 
 /// The longest mean time: what is due after the end of a run must lie within the clock.
-const LONGEST: Span = Span::from_s(3600 * 24 * 100);
+const MAX_MEAN: Span = Span::from_s(3600 * 24 * 100);
 
 /// Refuse a mean time that is none, or beyond every run.
 fn check_mean(section: &Section<'_>, key: &str, mean: Span) -> Result<(), Problem> {
-    if mean < Span::from_us(1) || mean > LONGEST {
+    if mean < Span::from_us(1) || mean > MAX_MEAN {
         return Err(section.fail(key, "is out of range; allowed are means of 1 us to 100 days"));
     }
     Ok(())

@@ -180,11 +180,11 @@ mod tests {
         (bits, session, all)
     }
 
-    /// Sources would offer another load than the thesis computes: voice 64 kbit/s half of the time
-    /// is 32 kbit/s in a session, video (512 + 192) / 2 = 352 kbit/s, and half of that over
-    /// sessions and pauses: 16 and 176 kbit/s. Within five standard errors: a session of 15 s with
-    /// phases of 0.5 s has a mean rate that deviates by about 1/4 of the rates' difference, session
-    /// and pause lengths by their means; 2 10^6 phases are 60,000 sessions.
+    /// Mean rates are those that the thesis computes: voice 64 kbit/s half of the time is 32 kbit/s
+    /// in a session, video (512 + 192) / 2 = 352 kbit/s, and half of that over sessions and pauses:
+    /// 16 and 176 kbit/s. Within five standard errors: a session of 15 s with phases of 0.5 s has a
+    /// mean rate that deviates by about 1/4 of the rates' difference, session and pause lengths by
+    /// their means; 2 10^6 phases are 60,000 sessions.
     #[test]
     fn mean_rates_are_those_of_the_thesis() {
         let voice = SessionsParameters {
@@ -206,8 +206,8 @@ mod tests {
         }
     }
 
-    /// Half of the sources would not be there at the start, or a session without end would end:
-    /// 10,000 sources, five standard errors of 50 each.
+    /// Half of the sources begin in a session, and all do where sessions have no end: 10,000
+    /// sources, five standard errors of 50 each.
     #[test]
     fn sources_begin_in_sessions_with_the_given_probability() {
         let begins = |parameters: SessionsParameters| {

@@ -92,10 +92,10 @@ mod tests {
         Window { cwnd: 1000.0 * segments, ssthresh: 1000.0, smss: 1000.0 }
     }
 
-    /// Another law than equation 1 would be run. At 16 segments SQRT grows by 1 / 16^(1/2) = 1/4 a
-    /// round trip and loses 16^(1/2) / 2 = 2; IIAD grows by 1/16 and loses 1. One acknowledgement
-    /// of all 16 is a round trip; a mark takes of the window what a loss takes of the flight, and
-    /// ECN-Echo never opens it.
+    /// Windows follow equation 1. At 16 segments SQRT grows by 1 / 16^(1/2) = 1/4 a round trip and
+    /// loses 16^(1/2) / 2 = 2; IIAD grows by 1/16 and loses 1. One acknowledgement of all 16 is a
+    /// round trip; a mark takes of the window what a loss takes of the flight, and ECN-Echo never
+    /// opens it.
     #[test]
     fn powers_of_the_window_set_the_steps() {
         for (mut law, up, down) in [(SQRT, 0.25, 2.0), (IIAD, 0.0625, 1.0)] {
@@ -113,11 +113,10 @@ mod tests {
         }
     }
 
-    /// It would not share a link with TCP as equally as it is said to: with k + l = 1 the window is
-    /// in proportion to 1 / p^(1/2) for a loss each 1/p packets, as Reno's (section III): growth
-    /// and loss balance where 1/p / w round trips of a / w^k each make up for b w^l, so at w^2 =
-    /// a / (b p). With a = 1.5 b and 16,000 packets that is 154.9, with 4000 half of it; within
-    /// 3 %.
+    /// A link is shared with TCP as equally as published: with k + l = 1 the window is in
+    /// proportion to 1 / p^(1/2) for a loss each 1/p packets, as Reno's (section III): growth and
+    /// loss balance where 1/p / w round trips of a / w^k each make up for b w^l, so at w^2 = a / (b
+    /// p). With a = 1.5 b and 16,000 packets that is 154.9, with 4000 half of it; within 3 %.
     #[test]
     fn the_window_goes_with_the_root_of_the_gap() {
         let mean = |mut law: Binomial, gap: u32| {

@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
 };
 
 choice! {
-    /// Which signs end slow start before a loss.
+    /// Signs that end slow start before a loss.
     pub enum HyStartLaw {
         /// Those of tcp_cubic: acknowledgements that follow each other closely for half the least
         /// round-trip time, or round-trip times that have grown by an eighth of it, 4 to 16 ms;
@@ -34,9 +34,9 @@ choice! {
 }
 
 choice! {
-    /// How fast the window of Reno grows in the estimate that CUBIC does not fall below (alpha).
+    /// Growth of the window of Reno in the estimate that CUBIC does not fall below (alpha).
     pub enum AlphaLaw {
-        /// By 3 (1 - beta) / (1 + beta) segments in a round trip, always.
+        /// Growth by 3 (1 - beta) / (1 + beta) segments in a round trip, always.
         Linux = "linux",
         /// So until it reaches the window before the last reduction, from there on by one.
         Rfc9438 = "rfc9438",
@@ -55,17 +55,17 @@ parameters! {
         /// Slow start ends with signs of a queue, and not only with a loss. false with profile
         /// "rfc" and "1990s".
         hystart: bool = true, "RFC 9438, section 4.10; Linux, net/ipv4/tcp_cubic.c: hystart";
-        /// Which signs. "rfc9406" with profile "rfc" and "1990s".
+        /// Signs that count. "rfc9406" with profile "rfc" and "1990s".
         hystart_law: HyStartLaw = "linux",
             "Linux, net/ipv4/tcp_cubic.c: hystart_update, bictcp_update; Ha and Rhee, Taming the \
              elephants: new TCP slow start, Computer Networks 55(9), 2011; RFC 9406";
-        /// How fast the estimate of Reno's window grows. "rfc9438" with profile "rfc" and "1990s".
+        /// Growth of the estimate of Reno's window. "rfc9438" with profile "rfc" and "1990s".
         alpha_law: AlphaLaw = "linux",
             "RFC 9438, section 4.3; Linux, net/ipv4/tcp_cubic.c: bictcp_update";
     }
 }
 
-/// What the RFCs have otherwise than Linux.
+/// Defaults of the RFCs that differ from those of Linux.
 const OF_RFCS: &[OtherDefault] = &[
     ("hystart", || Value::from(false), "RFC 9438, section 4.10: Reno's slow start is allowed"),
     ("hystart_law", || Value::from("rfc9406"), "RFC 9438, section 4.10"),
@@ -122,7 +122,7 @@ struct Cubic {
     forgets: bool,
 }
 
-/// What ends slow start beside losses.
+/// State of the signs that end slow start beside losses.
 enum Exit {
     Nothing,
     Linux(Box<hystart_linux::HyStart>),
@@ -143,7 +143,7 @@ impl Exit {
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// When it began, moved on by the time in which the application limited the window.
+    /// Time at which it began, moved on by the time in which the application limited the window.
     start: Time,
     /// K: time in seconds at which the curve passes W_max.
     k: f64,
@@ -208,14 +208,15 @@ impl Cubic {
         (cwnd + (target - cwnd) / cwnd * acked).max(least)
     }
 
-    /// By how much `acked` segments open the window at least: by a twentieth in Linux, as long as
-    /// no loss has told what the path holds (`bictcp_update`: at most 20 segments for each).
+    /// Returns the segments by which `acked` segments open the window at least: a twentieth of them
+    /// in Linux, as long as no loss has told what the path holds (`bictcp_update`: at most 20
+    /// segments for each).
     fn least_growth(&self, acked: f64) -> f64 {
-        if self.forgets && self.w_max == 0.0 { acked / LEAST_GROWTH } else { 0.0 }
+        if self.forgets && self.w_max == 0.0 { acked / MIN_GROWTH_DIVISOR } else { 0.0 }
     }
 }
 
-const LEAST_GROWTH: f64 = 20.0;
+const MIN_GROWTH_DIVISOR: f64 = 20.0;
 
 impl CongestionControl for Cubic {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
@@ -296,7 +297,8 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// How long after the start of a stage of congestion avoidance round-trip times are not measured.
+/// Time from the start of a stage of congestion avoidance in which round-trip times are not
+/// measured.
 const SETTLING: Span = Span::from_s(1);
 
 impl Cubic {
@@ -341,10 +343,9 @@ mod tests {
         Time::ZERO + Span::from_seconds(seconds)
     }
 
-    /// Slow start would end with the first acknowledgement, or not where round-trip times grow: by
-    /// HyStart++ (RFC 9406, section 4.2) it lasts while they stay at 40 ms, for all of ten rounds
-    /// of eight, and ends after five rounds behind one in which they grow by an eighth. In recovery
-    /// and in congestion avoidance they say nothing of it.
+    /// Slow start lasts while round-trip times stay at 40 ms, for all of ten rounds of eight, and
+    /// ends after five rounds behind one in which they grow by an eighth, by HyStart++ (RFC 9406,
+    /// section 4.2). In recovery and in congestion avoidance they say nothing of it.
     #[test]
     fn growing_round_trip_times_end_slow_start_only() {
         let rounds = |ms: &[u64], ssthresh: f64, recovering: bool| {
@@ -372,9 +373,9 @@ mod tests {
         (a - b).abs() < 1e-6 * b.abs()
     }
 
-    /// The window would follow another curve than equation 1 of RFC 9438: W_max = 100 and a
-    /// reduction to 70 give K = cbrt(30 / 0.4) = 4.2171633 s; W(0) = 70, W(2) = 0.4 * (2 - K)^3 +
-    /// 100 = 95.640336, W(K + 1) = 100 + 0.4.
+    /// The window follows the curve of equation 1 of RFC 9438: W_max = 100 and a reduction to 70
+    /// give K = cbrt(30 / 0.4) = 4.2171633 s; W(0) = 70, W(2) = 0.4 * (2 - K)^3 + 100 = 95.640336,
+    /// W(K + 1) = 100 + 0.4.
     #[test]
     fn the_curve_is_cubic_around_the_last_maximum() {
         let mut cubic = cubic();
@@ -386,10 +387,10 @@ mod tests {
         assert!(close(epoch.window(0.4, epoch.k + 1.0), 100.4));
     }
 
-    /// An acknowledgement would move the window by another step than (target - cwnd) / cwnd with
-    /// target = W(t + RTT) limited to half as much again (section 4.4): in the stage above, 2 s in
-    /// and with RTT 100 ms, W(2.1) = 100 + 0.4 * (2.1 - 4.2171633)^3 = 96.204043; from 90 segments,
-    /// the step is 6.204043 / 90.
+    /// An acknowledgement moves the window by (target - cwnd) / cwnd with target = W(t + RTT)
+    /// limited to half as much again (section 4.4): in the stage above, 2 s in and with RTT 100 ms,
+    /// W(2.1) = 100 + 0.4 * (2.1 - 4.2171633)^3 = 96.204043; from 90 segments, the step is 6.204043
+    /// / 90.
     #[test]
     fn the_window_moves_towards_the_curve() {
         let mut cubic = cubic();
@@ -405,9 +406,9 @@ mod tests {
         assert!(close(next, 20.0 + 10.0 / 20.0), "{next}");
     }
 
-    /// CUBIC would be slower than Reno where the curve is flat (section 4.3): at small windows,
-    /// W_est grows by alpha = 3 * 0.3 / 1.7 = 0.5294118 segments a round trip up to the window
-    /// before the reduction, and by one from there on; in Linux by alpha there, too.
+    /// CUBIC is not slower than Reno where the curve is flat (section 4.3): at small windows, W_est
+    /// grows by alpha = 3 * 0.3 / 1.7 = 0.5294118 segments a round trip up to the window before the
+    /// reduction, and by one from there on; in Linux by alpha there, too.
     #[test]
     fn small_windows_grow_as_renos() {
         for (parameters, beyond) in [(&RFCS, 1.0), (&LINUX, 3.0 * 0.3 / 1.7)] {
@@ -437,8 +438,8 @@ mod tests {
         assert!(close(window.cwnd, 1000.0 * (10.0 + beyond / 10.0)));
     }
 
-    /// Behind HyStart a window would hardly grow: while the largest window that the path holds is
-    /// not known, Linux adds a segment for each 20 acknowledged (`bictcp_update`), where the curve
+    /// Linux adds a segment for each 20 acknowledged while the largest window that the path holds
+    /// is not known (`bictcp_update`), so that the window grows behind HyStart, where the curve
     /// from 50 segments on has 0.4 (0.1)^3 after 100 ms. A loss ends that, and a timeout brings it
     /// back, as it has the law forget the largest window.
     #[test]
@@ -460,8 +461,8 @@ mod tests {
         assert!(grown(&mut Cubic::new(&RFCS), 0.1) < 0.05);
     }
 
-    /// Linux's slow start would run into the queue: on a path of 40 ms, with acknowledgements 500
-    /// us apart, a train of more than 20.5 ms ends it at the window that it has (derived in
+    /// Linux's slow start ends before it fills the queue: on a path of 40 ms, with acknowledgements
+    /// 500 us apart, a train of more than 20.5 ms ends it at the window that it has (derived in
     /// `hystart_linux`), the first time and after a timeout; not after a loss, which sets its own
     /// threshold.
     #[test]
@@ -490,9 +491,9 @@ mod tests {
         assert_eq!(ends_at(&mut law, &mut window), Some(43));
     }
 
-    /// A flow would not give way to newcomers (section 4.7), or would climb back at once to a
-    /// window that timed out (section 4.8): congestion at 80 below a maximum of 100 leaves W_max =
-    /// 80 * 1.7 / 2 = 68; after a timeout the curve starts at its own top, K = 0.
+    /// A flow gives way to newcomers (section 4.7), and does not climb back at once to a window
+    /// that timed out (section 4.8): congestion at 80 below a maximum of 100 leaves W_max = 80 *
+    /// 1.7 / 2 = 68; after a timeout the curve starts at its own top, K = 0.
     #[test]
     fn the_maximum_is_remembered_with_care() {
         let mut cubic = cubic();
@@ -508,10 +509,10 @@ mod tests {
         assert_eq!((epoch.k, epoch.top), (0.0, 42.0));
     }
 
-    /// The window would have another mean than RFC 9438 gives in tables 1 and 2 for one loss in
-    /// 1 / p segments, at C = 0.4: (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), or
-    /// Reno's where that is larger: 0.1 s and 10^-4: 187, 10^-5: 1054; 0.01 s and 10^-4: 120, which
-    /// is 1.2 / sqrt(p), rounded from sqrt(3/2) = 1.225.
+    /// Mean windows are those that RFC 9438 gives in tables 1 and 2 for one loss in 1 / p segments,
+    /// at C = 0.4: (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), or Reno's where that is
+    /// larger: 0.1 s and 10^-4: 187, 10^-5: 1054; 0.01 s and 10^-4: 120, which is 1.2 / sqrt(p),
+    /// rounded from sqrt(3/2) = 1.225.
     ///
     /// The peak of the curve is 4 / (3 + beta) of its mean. As the curve is flat there, the way to
     /// it is long: peaks that begin there stay, and those that begin 30 % away come nearer.
@@ -552,8 +553,8 @@ mod tests {
         }
     }
 
-    /// A pause of the application would count as time on the curve, and the window would jump after
-    /// it (section 5.8).
+    /// A pause of the application does not count as time on the curve, so that the window does not
+    /// jump after it (section 5.8).
     #[test]
     fn idle_time_does_not_count() {
         let mut cubic = cubic();

@@ -101,10 +101,10 @@ mod tests {
     use super::*;
     use crate::control::testing::{acked, sample};
 
-    /// The share of marked bytes would be averaged with another weight, or over other windows than
-    /// from one SND.NXT to the next (section 3.3): windows of ten segments of which five are marked
-    /// take 1 to 1 - 1/16 + 0.5/16 = 0.96875, and then to 0.96875 * 15/16 + 0.5/16 = 0.939453125.
-    /// The acknowledgement that takes SND.UNA beyond the end of the window closes it.
+    /// Marked bytes have a share that is averaged with a weight of 1/16 over windows from one
+    /// SND.NXT to the next (section 3.3): windows of ten segments of which five are marked take 1
+    /// to 1 - 1/16 + 0.5/16 = 0.96875, and then to 0.96875 * 15/16 + 0.5/16 = 0.939453125. The
+    /// acknowledgement that takes SND.UNA beyond the end of the window closes it.
     #[test]
     fn the_share_of_marked_bytes_is_averaged_by_windows() {
         let mut dctcp = Dctcp::new(1.0 / 16.0, 1.0);
@@ -123,9 +123,9 @@ mod tests {
         assert_eq!((shares[18], shares[19]), (0.96875, 0.939_453_125));
     }
 
-    /// A window would shrink by another factor than (1 - alpha/2): all marked, it is halved as by
-    /// RFC 3168; a quarter marked, 20 segments are left 17.5. A loss halves it whatever was marked
-    /// (section 3.4), and what is acknowledged with an echo does not open it.
+    /// A window shrinks by the factor (1 - alpha/2): all marked, it is halved as by RFC 3168; a
+    /// quarter marked, 20 segments are left 17.5. A loss halves it whatever was marked (section
+    /// 3.4), and what is acknowledged with an echo does not open it.
     #[test]
     fn the_window_shrinks_by_the_share() {
         let reduced = |share: f64, signal| {

@@ -23,14 +23,14 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
 };
 
 choice! {
-    /// In which steps the window follows the response function.
+    /// Steps in which the window follows the response function.
     pub enum HighSpeedLaw {
         /// In whole segments, by the row of a table (RFC 3649, appendix B). Up to the window at
         /// which the increase reaches one segment more, each acknowledgement, however many segments
         /// it is for, counts for that much more; a segment is added when they have counted for a
         /// window. The decrease is that of the end of the row.
         Linux = "linux",
-        /// By a(w) in a round trip, counted by segments acknowledged; the decrease is b(w).
+        /// Growth by a(w) in a round trip, counted by segments acknowledged; the decrease is b(w).
         Rfc3649 = "rfc3649",
     }
 }
@@ -56,7 +56,7 @@ parameters! {
     }
 }
 
-/// What the RFC has otherwise than Linux.
+/// Default of the RFC that differs from that of Linux.
 const OF_RFCS: &[OtherDefault] = &[("law", || Value::from("rfc3649"), "RFC 3649, section 5")];
 
 static RFC: &[Field] =
@@ -209,7 +209,7 @@ struct HighSpeed {
     growth: Growth,
     /// If it moves in the steps of Linux.
     rows: Option<Rows>,
-    /// What acknowledgements have counted for since the last segment was added, in segments.
+    /// Count of acknowledgements since the last segment was added, in segments.
     counted: f64,
 }
 
@@ -220,7 +220,7 @@ impl HighSpeed {
         Self { response, growth: Growth::default(), rows, counted: 0.0 }
     }
 
-    /// What is left of a window of `bytes`.
+    /// Returns what is left of a window of `bytes`.
     fn reduced(&self, bytes: f64, smss: f64) -> f64 {
         let segments = bytes / smss;
         let decrease = match &self.rows {
@@ -314,9 +314,9 @@ mod tests {
         (79_517.0, 70.0, 0.10),
     ];
 
-    /// A window would shrink by another share, or grow by another law, than the table of the RFC
-    /// says. It gives b(w) to two digits, and the whole part of a(w) from a loss rate rounded to 1
-    /// / (12.8 w^1.2) at the smallest w that brings a whole segment more.
+    /// A window shrinks and grows by the table of the RFC. It gives b(w) to two digits, and the
+    /// whole part of a(w) from a loss rate rounded to 1 / (12.8 w^1.2) at the smallest w that
+    /// brings a whole segment more.
     #[test]
     fn increase_and_decrease_are_those_of_the_table() {
         let response = highspeed().response;
@@ -330,11 +330,11 @@ mod tests {
         }
     }
 
-    /// The window would not be what the loss rate calls for (RFC 3649, section 5): p(w) =
-    /// (1.2 / 38)^2 at 38 segments and 10^-7 at 83000, and 0.078 / w^1.2 in between, where the
-    /// exponent is ln((1.2 / 38)^2 / 10^-7) / ln(83000 / 38) = 1.1975. Both forms are equal to
-    /// 0.6 % at 38 segments, as 0.078 / 38^1.2 = 9.917e-4, and to 2.6 % at 83000, as
-    /// 0.078 / 83000^1.2 = 9.757e-8. So a(83000) = 83000^2 10^-7 0.2 / 1.9 = 72.516.
+    /// The window is what the loss rate calls for (RFC 3649, section 5): p(w) = (1.2 / 38)^2 at 38
+    /// segments and 10^-7 at 83000, and 0.078 / w^1.2 in between, where the exponent is ln((1.2 /
+    /// 38)^2 / 10^-7) / ln(83000 / 38) = 1.1975. Both forms are equal to 0.6 % at 38 segments, as
+    /// 0.078 / 38^1.2 = 9.917e-4, and to 2.6 % at 83000, as 0.078 / 83000^1.2 = 9.757e-8. So
+    /// a(83000) = 83000^2 10^-7 0.2 / 1.9 = 72.516.
     #[test]
     fn the_response_function_joins_its_ends() {
         let response = highspeed().response;
@@ -353,8 +353,8 @@ mod tests {
         assert!(response.increase(90_000.0) > response.increase(83_000.0));
     }
 
-    /// HighSpeed TCP would not be fair to Reno where losses are frequent: up to 38 segments a(w) =
-    /// 1 and b(w) = 1/2, and it is Reno, step by step.
+    /// Up to 38 segments a(w) = 1 and b(w) = 1/2, and HighSpeed TCP is Reno, step by step: it is
+    /// fair to Reno where losses are frequent.
     #[test]
     fn small_windows_are_renos() {
         let response = highspeed().response;
@@ -397,8 +397,8 @@ mod tests {
         (entry.build)(&Section::root(&node, &echo).unwrap()).unwrap()()
     }
 
-    /// Linux's window would move in other steps (`tcp_highspeed.c`): up to 38 segments by one for
-    /// each window of acknowledgements, whatever they are for, up to 118 by two, up to 221 by
+    /// Linux's window moves by the rows of the table (`tcp_highspeed.c`): up to 38 segments by one
+    /// for each window of acknowledgements, whatever they are for, up to 118 by two, up to 221 by
     /// three, by the rows of the table of the RFC, which Linux has up to 89,053 segments and 72.
     #[test]
     fn linux_counts_acknowledgements_by_rows() {
@@ -432,9 +432,9 @@ mod tests {
         assert_eq!(window.cwnd, 64_000.0 * (1.0 - 112.0 / 256.0));
     }
 
-    /// Large windows would move by other steps than w + a(w) / w for an acknowledgement and w -
-    /// b(w) w at congestion: at 83000 segments by 72.516 / 83000 segments up, and down to 0.9 times
-    /// 83000. A timeout halves as Reno's does.
+    /// Large windows move by w + a(w) / w for an acknowledgement and w - b(w) w at congestion: at
+    /// 83000 segments by 72.516 / 83000 segments up, and down to 0.9 times 83000. A timeout halves
+    /// as Reno's does.
     #[test]
     fn large_windows_grow_fast_and_shrink_little() {
         let smss = 1000.0;

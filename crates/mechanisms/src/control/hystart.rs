@@ -4,8 +4,8 @@ use forebay_network::RateSample;
 use forebay_units::Span;
 
 /// `MIN_RTT_THRESH` and `MAX_RTT_THRESH` (section 4.3).
-const LEAST: Span = Span::from_ms(4);
-const MOST: Span = Span::from_ms(16);
+const MIN_THRESHOLD: Span = Span::from_ms(4);
+const MAX_THRESHOLD: Span = Span::from_ms(16);
 /// `MIN_RTT_DIVISOR`.
 const DIVISOR: f64 = 8.0;
 /// `N_RTT_SAMPLE`.
@@ -31,7 +31,8 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// By how much an acknowledgement of `acked` bytes opens the window (section 4.2).
+    /// Returns the bytes by which an acknowledgement of `acked` bytes opens the window (section
+    /// 4.2).
     pub(super) fn growth(&self, acked: f64, smss: f64) -> f64 {
         let growth = acked.min(LIMIT * smss);
         if self.baseline.is_some() { growth / GROWTH } else { growth }
@@ -64,7 +65,7 @@ impl HyStart {
             }
             (None, Some(last)) => {
                 let eighth = Span::from_ps((last.ps() as f64 / DIVISOR) as u64);
-                if current >= last + eighth.clamp(LEAST, MOST) {
+                if current >= last + eighth.clamp(MIN_THRESHOLD, MAX_THRESHOLD) {
                     (self.baseline, self.rounds) = (Some(current), 0);
                 }
             }
@@ -90,9 +91,9 @@ mod tests {
         over
     }
 
-    /// Slow start would last until the queue overflows, or end for a jitter: the threshold is an
-    /// eighth of the last round's least round-trip time, at least 4 ms and at most 16 ms (section
-    /// 4.2): at 100 ms 12.5 ms, at 10 ms 4 ms, at 400 ms 16 ms.
+    /// Slow start ends when round-trip times grow, before the queue overflows, and not for a
+    /// jitter: the threshold is an eighth of the last round's least round-trip time, at least 4 ms
+    /// and at most 16 ms (section 4.2): at 100 ms 12.5 ms, at 10 ms 4 ms, at 400 ms 16 ms.
     #[test]
     fn growing_round_trip_times_end_slow_start() {
         for (base, short, enough) in [(100, 112, 113), (10, 13, 14), (400, 415, 416)] {
@@ -108,8 +109,8 @@ mod tests {
         }
     }
 
-    /// Conservative slow start would grow at another pace than a quarter, last for another time
-    /// than five rounds, or not be left when round-trip times fall again (section 4.2).
+    /// Conservative slow start grows at a quarter of the pace, lasts for five rounds, and is left
+    /// when round-trip times fall again (section 4.2).
     #[test]
     fn conservative_slow_start_lasts_five_rounds() {
         let mut law = HyStart::default();

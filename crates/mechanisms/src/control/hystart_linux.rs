@@ -9,19 +9,19 @@ use forebay_units::{Span, Time};
 const LOW_WINDOW: f64 = 16.0;
 /// The longest gap between two acknowledgements of a train (`hystart_ack_delta_us`).
 const GAP: Span = Span::from_ms(2);
-/// Bytes that wait in the sender's host, at most as long as `LONGEST_WAIT` (`hystart_ack_delay`:
+/// Bytes that wait in the sender's host, at most as long as `MAX_WAIT` (`hystart_ack_delay`:
 /// four packets of `sk_gso_max_size`, at the pacing rate).
 const WAITING: f64 = 4.0 * 65_536.0;
-const LONGEST_WAIT: Span = Span::from_ms(1);
+const MAX_WAIT: Span = Span::from_ms(1);
 /// Round-trip times of which the least counts (`HYSTART_MIN_SAMPLES`); the next one is judged.
 const SAMPLES: u32 = 8;
 /// The growth that ends slow start: an eighth of the least round-trip time, within these limits
 /// (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const DIVISOR: f64 = 8.0;
-const LEAST: Span = Span::from_ms(4);
-const MOST: Span = Span::from_ms(16);
+const MIN_GROWTH: Span = Span::from_ms(4);
+const MAX_GROWTH: Span = Span::from_ms(16);
 
-/// What a connection knows of its path, and of the present round trip.
+/// State of a connection: its path, and the present round trip.
 #[derive(Debug, Default)]
 pub(super) struct HyStart {
     /// Slow start has ended.
@@ -60,8 +60,8 @@ impl HyStart {
         self.found
     }
 
-    /// Whether acknowledgements have followed each other closely for half the least round-trip time
-    /// since the round began; for all of it where pacing has spread the segments.
+    /// Returns true if acknowledgements have followed each other closely for half the least
+    /// round-trip time since the round began; for all of it where pacing has spread the segments.
     fn is_long_train(&mut self, window: &Window, sample: &RateSample, least: Span) -> bool {
         if sample.now.since(self.train) > GAP {
             return false;
@@ -72,12 +72,13 @@ impl HyStart {
         // (`tcp_update_pacing_rate`).
         let factor = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
         let wait = Span::from_seconds((WAITING * srtt / (factor * window.cwnd)).min(1.0));
-        let whole = least + wait.min(LONGEST_WAIT);
+        let whole = least + wait.min(MAX_WAIT);
         let threshold = if sample.paced { whole } else { Span::from_ps(whole.ps() / 2) };
         sample.now.since(self.began) > threshold
     }
 
-    /// Whether the least round-trip time of this round is that much longer than that of the path.
+    /// Returns true if the least round-trip time of this round is that much longer than that of the
+    /// path.
     fn has_grown(&mut self, rtt: Span, least: Span) -> bool {
         let current = self.current.map_or(rtt, |current| current.min(rtt));
         self.current = Some(current);
@@ -86,7 +87,7 @@ impl HyStart {
             return false;
         }
         let eighth = Span::from_ps((least.ps() as f64 / DIVISOR) as u64);
-        current > least + eighth.clamp(LEAST, MOST)
+        current > least + eighth.clamp(MIN_GROWTH, MAX_GROWTH)
     }
 }
 
@@ -134,10 +135,10 @@ mod tests {
         }
     }
 
-    /// Slow start would last until the queue overflows, or end for a jitter. Least round-trip time
-    /// d, and 3 ms between acknowledgements, so that there is no train: the ninth of a round is
-    /// judged, and ends slow start with more than d + d/8, at least 4 ms and at most 16 ms: more
-    /// than 45 ms at 40 ms, 14 ms at 10 ms, 416 ms at 400 ms.
+    /// Slow start ends when round-trip times grow, before the queue overflows, and not for a
+    /// jitter. Least round-trip time d, and 3 ms between acknowledgements, so that there is no
+    /// train: the ninth of a round is judged, and ends slow start with more than d + d/8, at least
+    /// 4 ms and at most 16 ms: more than 45 ms at 40 ms, 14 ms at 10 ms, 416 ms at 400 ms.
     #[test]
     fn growing_round_trip_times_end_slow_start() {
         for (base, threshold) in [(40_000, 45_000), (10_000, 14_000), (400_000, 416_000)] {
@@ -150,12 +151,12 @@ mod tests {
         }
     }
 
-    /// Slow start would last though the window fills half the path. Acknowledgements 500 us apart
-    /// for 60 kB in flight on a path of 40 ms: 262,144 B at two windows for each round trip would
-    /// wait longer than the 1 ms at most, so that the train is too long beyond (40 + 1) / 2 = 20.5
-    /// ms: at the 43rd acknowledgement, 21 ms after the first. Paced, it is beyond 41 ms, at the
-    /// 84th. 2001 us between two acknowledgements are no train; 2 ms are one, and the twelfth is 22
-    /// ms behind the first.
+    /// Slow start ends when the window fills half the path. Acknowledgements 500 us apart for 60 kB
+    /// in flight on a path of 40 ms: 262,144 B at two windows for each round trip wait longer than
+    /// the 1 ms at most, so that the train is too long beyond (40 + 1) / 2 = 20.5 ms: at the 43rd
+    /// acknowledgement, 21 ms after the first. Paced, it is beyond 41 ms, at the 84th. 2001 us
+    /// between two acknowledgements are no train; 2 ms are one, and the twelfth is 22 ms behind the
+    /// first.
     #[test]
     fn a_train_of_half_the_path_ends_slow_start() {
         let found = |paced: bool, gap_us: u64| {
@@ -168,16 +169,16 @@ mod tests {
         assert_eq!(found(false, 2000), Some(12));
     }
 
-    /// What waits in the host would count for too much at high rates: 30 MB in flight for each 1 ms
-    /// are paced at 60 GB/s, at which 262,144 B take 4.37 us. The train is too long beyond half of
+    /// What waits in the host counts for less at high rates: 30 MB in flight for each 1 ms are
+    /// paced at 60 GB/s, at which 262,144 B take 4.37 us. The train is too long beyond half of
     /// 1004.37 us: with 1 us between acknowledgements at the 504th, 503 us after the first.
     #[test]
     fn the_wait_in_the_host_shrinks_with_the_rate() {
         assert_eq!(Path::new().round(30_000.0, 2000, 1, 1000), Some(504));
     }
 
-    /// Small windows would be held small: below 16 segments nothing ends slow start, neither a
-    /// train nor growth. Nor is slow start ended twice, or outside it.
+    /// Small windows grow: below 16 segments nothing ends slow start, neither a train nor growth.
+    /// Nor is slow start ended twice, or outside it.
     #[test]
     fn small_windows_are_let_grow() {
         let mut path = Path::new();

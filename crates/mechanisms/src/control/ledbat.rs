@@ -59,7 +59,7 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
 }
 
 /// The least window in segments (MIN_CWND).
-const LEAST: f64 = 2.0;
+const MIN_WINDOW: f64 = 2.0;
 
 struct Ledbat {
     target: f64,
@@ -125,15 +125,15 @@ impl CongestionControl for Ledbat {
         if off_target > 0.0 {
             cwnd = cwnd.min(window.cwnd.max(ack.flight + self.allowed * smss));
         }
-        window.cwnd = cwnd.max(LEAST * smss);
+        window.cwnd = cwnd.max(MIN_WINDOW * smss);
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         let smss = window.smss;
-        let half = (flight.min(window.cwnd) / 2.0).max(LEAST * smss);
+        let half = (flight.min(window.cwnd) / 2.0).max(MIN_WINDOW * smss);
         window.ssthresh = half;
         window.cwnd = match signal {
-            Signal::Loss | Signal::Ecn => half.min(window.cwnd.max(LEAST * smss)),
+            Signal::Loss | Signal::Ecn => half.min(window.cwnd.max(MIN_WINDOW * smss)),
             Signal::Timeout { .. } => smss,
         };
     }
@@ -177,9 +177,9 @@ mod tests {
         law.sampled(&mut w, &RateSample { now, acked: 1, one_way: Span::from_ms(ms), ..sample() });
     }
 
-    /// The window would follow another law than cwnd += GAIN * off_target * bytes_newly_acked * MSS
-    /// / cwnd (section 2.4.2): without queueing by one segment a window, at half the target by half
-    /// a segment, at the target not at all, and at twice the target it shrinks by a segment.
+    /// The window follows cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd (section
+    /// 2.4.2): without queueing by one segment a window, at half the target by half a segment, at
+    /// the target not at all, and at twice the target it shrinks by a segment.
     #[test]
     fn the_window_moves_by_the_distance_from_the_target() {
         for (queueing, expected) in [(0, 11.0), (50, 10.5), (100, 10.0), (200, 9.0)] {
@@ -193,8 +193,9 @@ mod tests {
         }
     }
 
-    /// An idle application would be left with a window that it never used: it may exceed what is in
-    /// flight by one segment (ALLOWED_INCREASE), and losses halve it down to two segments.
+    /// The window exceeds what is in flight by one segment at most (ALLOWED_INCREASE), so that an
+    /// idle application is not left with a window that it never used; losses halve it down to two
+    /// segments.
     #[test]
     fn the_window_stays_near_what_is_in_flight() {
         let mut law = ledbat();
@@ -208,8 +209,9 @@ mod tests {
         assert_eq!(w.cwnd, 2000.0);
     }
 
-    /// A path that has become longer would be taken for a queue for ever: of the base delay the
-    /// least of the last two minutes counts here, of the current delay the lesser of the last two.
+    /// Old delays are forgotten, so that a path that has become longer is not taken for a queue for
+    /// ever: of the base delay the least of the last two minutes counts here, of the current delay
+    /// the lesser of the last two.
     #[test]
     fn old_delays_are_forgotten() {
         let mut law = ledbat();

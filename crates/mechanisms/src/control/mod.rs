@@ -60,14 +60,14 @@ pub static CONTROLS: &[Entry<BuildControl>] = &[
     westwood::ENTRY,
 ];
 
-/// How those are built that Linux has otherwise than the RFCs, with the defaults of the RFCs.
+/// Builders with the defaults of the RFCs, for controls that Linux has otherwise than the RFCs.
 static BY_RFCS: &[(&str, BuildControl)] = &[
     (cubic::ENTRY.name, &cubic::build_by_rfcs),
     (highspeed::ENTRY.name, &highspeed::build_by_rfcs),
 ];
 
-/// How the congestion control `entry` is built where parameters have the defaults of the RFCs, and
-/// not of Linux.
+/// Returns the builder of the congestion control `entry` where parameters have the defaults of the
+/// RFCs, and not of Linux.
 pub fn build_by_rfcs(entry: &Entry<BuildControl>) -> BuildControl {
     let own = BY_RFCS.iter().find(|(name, _)| *name == entry.name);
     own.map_or(entry.build, |(_, build)| *build)

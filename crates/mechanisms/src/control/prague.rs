@@ -92,7 +92,7 @@ struct Prague {
     arrived: u64,
     marked: u64,
     averaged: Round,
-    /// When the window was reduced last, and by how many bytes if it was for marks.
+    /// Round in which the window was reduced last, and the number of bytes if it was for marks.
     reduced: Option<Round>,
     credit: f64,
     /// Bytes marked of those that the present acknowledgement reports.
@@ -146,7 +146,7 @@ impl Prague {
         Some(if independent { srtt.max(self.parameters.reference_rtt.seconds()) } else { srtt })
     }
 
-    /// Whether a real and a virtual round trip have passed since `round`.
+    /// Returns true if a real and a virtual round trip have passed since `round`.
     fn has_passed(&self, round: Round, now: Time) -> bool {
         self.una > round.end
             && self.virtual_rtt().is_none_or(|rtt| now.since(round.start).seconds() >= rtt)
@@ -362,10 +362,10 @@ mod tests {
         }
     }
 
-    /// The share of marked bytes would be averaged with another weight, or over other times than
-    /// virtual round trips: of ten segments in each one, one is marked. The first mark makes the
-    /// share 1; n virtual round trips later it is 0.1 + 0.9 (15/16)^n. On a path of 5 ms, that is
-    /// not in each round trip of two segments but in each five.
+    /// The share of marked bytes is averaged with a weight of 1/16 once in a virtual round trip: of
+    /// ten segments in each one, one is marked. The first mark makes the share 1; n virtual round
+    /// trips later it is 0.1 + 0.9 (15/16)^n. On a path of 5 ms, that is not in each round trip of
+    /// two segments but in each five.
     #[test]
     fn the_share_is_averaged_once_in_a_virtual_round_trip() {
         for (rtt, window) in [(0.03, 10.0), (0.005_01, 2.0)] {
@@ -389,12 +389,12 @@ mod tests {
         }
     }
 
-    /// The window would not be that of the law where one segment in N is marked, evenly. A mark
-    /// reduces the window, and the next to do so is the first that comes a round trip later: the
-    /// second where the window W has up to 2N segments, the third where it has up to 3N. Between
-    /// two that do, k (N - 1) unmarked segments add 1 / W each, and the reduction takes W / 2N: W =
-    /// sqrt(2 k N (N - 1)). Both k = 2, nearly 2 / p as for DCTCP, and k = 3, nearly 2.45 / p, have
-    /// a window that fits; from below the first is reached, from above the other.
+    /// The window is that of the law where evenly one segment in N is marked. A mark reduces the
+    /// window, and the next to do so is the first that comes a round trip later: it is the second
+    /// where the window W has up to 2N segments, the third where it has up to 3N. Between two that
+    /// do, k (N - 1) unmarked segments add 1 / W each, and the reduction takes W / 2N: W = sqrt(2 k
+    /// N (N - 1)). Both k = 2, nearly 2 / p as for DCTCP, and k = 3, nearly 2.45 / p, have a window
+    /// that fits; from below the first is reached, from above the other.
     #[test]
     fn the_window_is_that_of_two_or_three_marks_per_round_trip() {
         for n in [10, 25, 100] {
@@ -410,7 +410,7 @@ mod tests {
         }
     }
 
-    /// The window would have another mean where marks come by chance. After a reduction a round
+    /// The window has the mean of the law where marks come by chance. After a reduction a round
     /// trip passes, and on average 1/p segments until the next mark. With x = p W, the unmarked
     /// among x + 1 times 1/p segments add (1 - p) (1 + 1/x), and a reduction takes x / 2: with q =
     /// 1 - p, x is q + sqrt(q^2 + 2 q), nearly 1 + sqrt(3). The share, an average over 16 round
@@ -430,9 +430,9 @@ mod tests {
         assert!((mean * p - 2.0).abs() > 0.5);
     }
 
-    /// A flow on a short path would have another rate than one of 25 ms under the same marks: with
-    /// one segment in N marked, rate times 25 ms is 2 sqrt(N (N - 1)) on any shorter path, and on
-    /// longer ones rate times their round-trip time.
+    /// A flow on a short path has the rate of one of 25 ms under the same marks: with one segment
+    /// in N marked, rate times 25 ms is 2 sqrt(N (N - 1)) on any shorter path, and on longer ones
+    /// rate times their round-trip time.
     #[test]
     fn short_paths_have_the_rate_of_the_reference() {
         let n = 50;
@@ -452,10 +452,9 @@ mod tests {
         assert!((mean / expected - 1.0).abs() < 0.04, "{mean}");
     }
 
-    /// The window would grow by other than (RTT / virtual RTT)^2 segments in a round trip: 20
-    /// segments of 10 ms, acknowledged one by one without marks, become 20.16 in a round trip, and
-    /// the sender is given 21; those of 25 ms become 21, less what the growth itself takes from
-    /// each step.
+    /// The window grows by (RTT / virtual RTT)^2 segments in a round trip: 20 segments of 10 ms,
+    /// acknowledged one by one without marks, become 20.16 in a round trip, and the sender is given
+    /// 21; those of 25 ms become 21, less what the growth itself takes from each step.
     #[test]
     fn growth_is_that_of_the_virtual_round_trip() {
         for (rtt, growth) in [(0.01, 0.16), (0.025, 1.0), (0.1, 1.0)] {
@@ -467,9 +466,8 @@ mod tests {
         }
     }
 
-    /// Marks would take other than half their share, take it again within a virtual round trip, or
-    /// take all from a small window. A quarter marked: 20 segments are left 17.5, given as 18. 2.1
-    /// are left 2.
+    /// Marks take half their share once in a virtual round trip, and not all from a small window. A
+    /// quarter marked: 20 segments are left 17.5, given as 18. 2.1 are left 2.
     #[test]
     fn marks_take_half_their_share_once_in_a_virtual_round_trip() {
         let reduced = |share: f64, segments: f64| {
@@ -495,8 +493,8 @@ mod tests {
         assert_eq!(reduced(1.0, 20.0).law.window, 10.0);
     }
 
-    /// The smallest window would be counted in other than segments: a mark of all leaves 2000 bytes
-    /// of 2100 in segments of 1000, and 2 segments are the threshold at least.
+    /// The smallest window is counted in segments: a mark of all leaves 2000 bytes of 2100 in
+    /// segments of 1000, and 2 segments are the threshold at least.
     #[test]
     fn the_smallest_window_is_counted_in_segments() {
         let mut window = Window { cwnd: 2100.0, ssthresh: 2100.0, smss: 1000.0 };
@@ -505,8 +503,8 @@ mod tests {
         assert_eq!((law.window, window.ssthresh), (2000.0, 2000.0));
     }
 
-    /// A loss would not halve the window, or halve it behind a reduction for marks of the same
-    /// congestion: of 20 segments marks took 2.5, and the loss leaves 10. A timeout leaves one.
+    /// A loss halves the window together with what marks of the same congestion took: of 20
+    /// segments marks took 2.5, and the loss leaves 10. A timeout leaves one.
     #[test]
     fn losses_halve_the_window_with_what_marks_took() {
         let lost = |marks: bool, signal| {
@@ -527,10 +525,10 @@ mod tests {
         assert_eq!(lost(false, Signal::Timeout { first: true }), (1.0, 10.0));
     }
 
-    /// The first window would leave at once, or at another rate than later ones: before anything is
-    /// acknowledged ten segments of a kilobyte leave at two windows in the round trip of the
-    /// handshake, 100 ms, at 200 kB/s; beyond the threshold at one. Without a handshake the path is
-    /// taken for one of 25 ms.
+    /// The first window is paced, at the rate of later ones: before anything is acknowledged ten
+    /// segments of a kilobyte leave at two windows in the round trip of the handshake, 100 ms, at
+    /// 200 kB/s; beyond the threshold at one. Without a handshake the path is taken for one of 25
+    /// ms.
     #[test]
     fn the_first_window_has_a_rate() {
         for (ssthresh, ms, rate) in [
@@ -546,8 +544,8 @@ mod tests {
         }
     }
 
-    /// Slow start would not end with the first mark, halving the window as the share is 1 then, or
-    /// not be paced at twice the window.
+    /// Slow start ends with the first mark, which halves the window as the share is 1 then, and is
+    /// paced at twice the window.
     #[test]
     fn the_first_mark_ends_slow_start() {
         let mut path = Path::new(parameters(), 0.05, 16.0);

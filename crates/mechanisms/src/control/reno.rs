@@ -109,11 +109,11 @@ mod tests {
         Ack { ece, ..testing::acked(acked) }
     }
 
-    /// The window would open at another pace than RFC 5681's: in slow start by what is acknowledged
-    /// but at most one segment an acknowledgement (equation 2), from ssthresh on by one segment for
-    /// each window of bytes acknowledged (section 3.1), whether acknowledgements come for each
-    /// segment or for every second one. From 4 segments: the fourth segment acknowledged makes it
-    /// 5, the ninth 6. ECN-Echo never opens it.
+    /// The window opens at the pace of RFC 5681: in slow start by what is acknowledged but at most
+    /// one segment an acknowledgement (equation 2), from ssthresh on by one segment for each window
+    /// of bytes acknowledged (section 3.1), whether acknowledgements come for each segment or for
+    /// every second one. From 4 segments: the fourth segment acknowledged makes it 5, the ninth 6.
+    /// ECN-Echo never opens it.
     #[test]
     fn the_window_opens_by_the_equations() {
         let mut reno = Reno::default();
@@ -135,9 +135,10 @@ mod tests {
         }
     }
 
-    /// Slow start would take half as long again where acknowledgements are delayed, or run past the
-    /// threshold: without a limit an acknowledgement of two segments opens the window by two, but
-    /// from one segment below the threshold by one (Linux, tcp_slow_start).
+    /// Slow start without a limit counts all that is acknowledged, so that it takes no longer where
+    /// acknowledgements are delayed, and stops at the threshold: an acknowledgement of two segments
+    /// opens the window by two, but from one segment below the threshold by one (Linux,
+    /// tcp_slow_start).
     #[test]
     fn slow_start_counts_all_that_is_acknowledged() {
         let mut reno = Reno::default();
@@ -149,9 +150,10 @@ mod tests {
         assert_eq!(w.cwnd, 5000.0);
     }
 
-    /// Bytes acknowledged before a reduction would count towards growth after it, and the window
-    /// would grow by more than one segment in the first round trip: 3999 of 4000 B were counted
-    /// when the window is halved from 8 to 4 segments, and all 4 must be acknowledged again.
+    /// Bytes acknowledged before a reduction do not count towards growth after it, so that the
+    /// window grows by no more than one segment in the first round trip: 3999 of 4000 B were
+    /// counted when the window is halved from 8 to 4 segments, and all 4 must be acknowledged
+    /// again.
     #[test]
     fn a_reduction_starts_the_count_anew() {
         let (mut reno, mut w) = (Reno::default(), window(8000.0, 4000.0));
@@ -163,9 +165,9 @@ mod tests {
         assert_eq!(w.cwnd, 5000.0);
     }
 
-    /// A sender would back off by another factor: half of what is outstanding, at least
-    /// two segments (equation 4); ssthresh only on the first timeout of a segment; ECN halves cwnd
-    /// itself down to one segment (RFC 3168, section 6.1.2).
+    /// A sender backs off to half of what is outstanding, at least two segments (equation 4);
+    /// ssthresh only on the first timeout of a segment; ECN halves cwnd itself down to one segment
+    /// (RFC 3168, section 6.1.2).
     #[test]
     fn congestion_halves_the_window() {
         let congested = |signal, flight| {

@@ -52,7 +52,7 @@ struct Scalable {
 }
 
 impl Scalable {
-    /// What is left of a window of `bytes`.
+    /// Returns what is left of a window of `bytes`.
     fn reduced(&self, bytes: f64, smss: f64) -> f64 {
         let share = if bytes > self.legacy * smss { self.decrease } else { 0.5 };
         bytes * (1.0 - share)
@@ -87,7 +87,7 @@ mod tests {
         Scalable { increase: 0.01, decrease: 0.125, legacy: 16.0, growth: Growth::default() }
     }
 
-    /// The time to recover from a loss would depend on the window (Kelly 2003, section 3): from
+    /// The time to recover from a loss does not depend on the window (Kelly 2003, section 3): from
     /// 7/8 of a window, a round trip adds a hundredth of what is acknowledged, so that it takes
     /// ln(8/7) / ln(1.01) = 13.4 round trips to be back, at 100 segments and at 10,000.
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    /// Small windows would take more than their share beside Reno: up to the legacy window of 16
+    /// Small windows take no more than their share beside Reno: up to the legacy window of 16
     /// segments it is Reno, one segment a round trip and a half at a loss.
     #[test]
     fn small_windows_are_renos() {

@@ -158,9 +158,9 @@ mod tests {
         (w.cwnd / 1000.0, w.ssthresh / 1000.0)
     }
 
-    /// The window would be steered to another number of waiting segments (section 3.3): of 20
-    /// segments at 100 / 108 of the expected rate 20 (1 - 100/108) = 1.48 wait, and it grows; at
-    /// 100 / 118 3.05, and it stays; at 100 / 130 4.6, and it shrinks.
+    /// The window is steered to two to four waiting segments (section 3.3): of 20 segments at 100 /
+    /// 108 of the expected rate 20 (1 - 100/108) = 1.48 wait, and it grows; at 100 / 118 3.05, and
+    /// it stays; at 100 / 130 4.6, and it shrinks.
     #[test]
     fn two_to_four_segments_wait() {
         assert_eq!(after(20.0, 10.0, 108), (21.0, 10.0));
@@ -168,9 +168,9 @@ mod tests {
         assert_eq!(after(20.0, 10.0, 130), (19.0, 10.0));
     }
 
-    /// Slow start would fill the queue before it ends (section 3.4): of 20 segments, at 100 / 110
-    /// of the expected rate, 1.8 wait: more than one, so that 20 / 1.1 + 1 = 19.18 are left; at
-    /// 100 / 104 it lasts.
+    /// Slow start ends when segments wait, before it fills the queue (section 3.4): of 20 segments,
+    /// at 100 / 110 of the expected rate, 1.8 wait: more than one, so that 20 / 1.1 + 1 = 19.18 are
+    /// left; at 100 / 104 it lasts.
     #[test]
     fn slow_start_ends_when_segments_wait() {
         let (cwnd, ssthresh) = after(20.0, 1000.0, 110);
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(after(20.0, 1000.0, 104), (20.0, 1000.0));
     }
 
-    /// Slow start would double every round trip, and not every other one (section 3.4), in between
-    /// which the rates are compared.
+    /// Slow start doubles the window every other round trip (section 3.4), in between which the
+    /// rates are compared.
     #[test]
     fn slow_start_grows_every_other_round_trip() {
         let mut vegas = Vegas::new(2.0, 4.0, 1.0);

@@ -51,7 +51,7 @@ struct Westwood {
     bandwidth: Option<f64>,
     least_rtt: Option<Span>,
     rtt: Span,
-    /// Since when, and how much was delivered since.
+    /// Start of the present interval, and the bytes delivered since.
     since: Option<Time>,
     delivered: u64,
 }
@@ -70,7 +70,7 @@ impl Westwood {
         }
     }
 
-    /// What the path holds without queues, in bytes; what `flight` says before it is known.
+    /// Returns the bytes that the path holds without queues; half of `flight` before that is known.
     fn held(&self, flight: f64) -> f64 {
         match (self.bandwidth, self.least_rtt) {
             (Some(bandwidth), Some(least)) => bandwidth * least.seconds(),
@@ -146,10 +146,9 @@ mod tests {
     use super::*;
     use crate::control::testing::sample;
 
-    /// The bandwidth would be averaged otherwise than by 0.9 and 0.1 over round trips (section
-    /// 2.1), or congestion would take the window elsewhere than to the bandwidth times the least
-    /// round-trip time: 10 kB in 100 ms are 100 kB/s, 20 kB in the next 190 kB/s... 0.9 * 100 + 0.1
-    /// * 200 = 110 kB/s; times 80 ms, 8800 B.
+    /// The bandwidth is averaged by 0.9 and 0.1 over round trips (section 2.1), and congestion
+    /// takes the window to the bandwidth times the least round-trip time: 10 kB in 100 ms are 100
+    /// kB/s, 20 kB in the next 190 kB/s... 0.9 * 100 + 0.1 * 200 = 110 kB/s; times 80 ms, 8800 B.
     #[test]
     fn congestion_takes_the_window_to_what_the_path_holds() {
         let mut law = Westwood::new(0.9, Span::from_ms(50));

@@ -21,7 +21,7 @@ pub struct ImpairedWire {
     held: BTreeMap<(Time, u64), Packet>,
     /// Packets held since the run began.
     count: u64,
-    /// When the last of them arrives.
+    /// Time at which the last of them arrives.
     last: Time,
     /// Expiry of the timer that is in force; [`Time::NEVER`] for none.
     due: Time,

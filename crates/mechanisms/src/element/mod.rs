@@ -24,9 +24,9 @@ pub struct FlowGroup {
     pub path: String,
     /// The first flow; the others follow.
     pub first: FlowId,
-    /// When each flow starts.
+    /// Time at which each flow starts.
     pub starts: Vec<Time>,
-    /// When all flows stop sending new data; [`Time::NEVER`] if they do not.
+    /// Time at which all flows stop sending new data; [`Time::NEVER`] if they do not.
     pub stop: Time,
     /// The route that their packets take.
     pub route: RouteId,

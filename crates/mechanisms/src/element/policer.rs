@@ -18,7 +18,7 @@ use super::drop_arriving;
 use crate::policing::{FullQueue, LeakyBucket, PeakRate, marked};
 
 choice! {
-    /// Where a packet goes that a full peak rate controller lets go early.
+    /// Destination of a packet that a full peak rate controller lets go early.
     pub enum Forced {
         /// Past the leaky bucket: it is marked already.
         Pass = "pass",
@@ -34,12 +34,12 @@ parameters! {
         rate: Rate, "COMSAT thesis, section 3.2";
         /// Size of the queue.
         queue: Length = "512 packets", "COMSAT thesis, table 2";
-        /// What becomes of a packet that finds it full.
+        /// Treatment of a packet that finds it full.
         full: FullQueue = "discard",
             "COMSAT thesis, section 6.1.2 (voice and video; data: mark_head)";
-        /// Where a packet goes that leaves early.
+        /// Destination of a packet that leaves early.
         forced: Forced = "pass", "assumed: the thesis does not say it, section 6.1.2";
-        /// Whether a packet that leaves early delays the next.
+        /// Delay the next packet after one that leaves early.
         restart: bool = false, "assumed: the thesis does not say it, section 6.1.2";
     }
 }
@@ -55,7 +55,7 @@ parameters! {
         token: Size = "53 B", "ITU-T I.361, section 2 (cell)";
         /// Size of the queue of packets without token.
         queue: Length = "0 packets", "COMSAT thesis, table 2";
-        /// What becomes of a packet that finds it full.
+        /// Treatment of a packet that finds it full.
         full: FullQueue = "mark_head", "COMSAT thesis, section 3.1";
     }
 }
@@ -136,7 +136,7 @@ impl ElementCounters for PolicerCount {
 }
 
 columns! {
-    /// What is known of the policing of a group of flows.
+    /// Results of the policing of a group of flows.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct PolicingResult {
         /// Name of the group.
@@ -153,7 +153,7 @@ columns! {
 }
 
 impl PolicingResult {
-    /// What `count` has counted for group `name`.
+    /// Makes the result of group `name` from `count`.
     #[must_use]
     pub fn of(name: String, count: &PolicerCount) -> Self {
         Self {

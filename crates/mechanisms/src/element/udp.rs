@@ -48,7 +48,7 @@ struct RoundRobinTimer {
 
 /// A flow in the cyclic order. A flow that sends keeps its place and gets a later time.
 struct Member {
-    /// When it sends next; [`Time::NEVER`] if it has stopped.
+    /// Time at which it sends next; [`Time::NEVER`] if it has stopped.
     at: Time,
     sender: Sender,
     index: u32,
@@ -60,7 +60,8 @@ impl RoundRobinTimer {
         Self { gap, not_started, started, members: Vec::new(), cursor: 0 }
     }
 
-    /// When the next datagram is due; [`Time::NEVER`] if no flow sends any more.
+    /// Returns the time at which the next datagram is due; [`Time::NEVER`] if no flow sends any
+    /// more.
     fn next(&self) -> Time {
         if let Some(member) = self.members.get(self.cursor) {
             return member.at;

@@ -1,4 +1,4 @@
-//! What is kept of each sender of datagrams.
+//! State of each sender of datagrams.
 
 use forebay_network::{Context, Packet};
 

@@ -55,7 +55,8 @@ parameters! {
         /// A source that sent none for this long begins anew, at the initial cell rate if that is
         /// less (ADTF).
         adtf: Span = "500 ms", "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (ADTF)";
-        /// When it has sent so many since one came back, each further one slows it down (CRM).
+        /// Number of them sent since one came back, after which each further one slows it down
+        /// (CRM).
         crm: u32 = 524_288, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (TBE/Nrm)";
         /// Share by which it slows down then (CDF).
         cdf: f64 = 0.0625, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (CDF: 1/16)";
@@ -102,15 +103,15 @@ struct Abr {
     parameters: AbrParameters,
     /// Allowed cell rate.
     acr: f64,
-    /// When a resource-management cell was sent within the rate, and when one was sent at all; none
-    /// was if `None`.
+    /// Times at which a resource-management cell was sent within the rate, and at which one was
+    /// sent at all; none was if `None`.
     in_rate: Option<Time>,
     any: Option<Time>,
     /// Other cells since the one that was sent within the rate.
     others: u32,
     /// Resource-management cells since one came back.
     unanswered: u32,
-    /// Whether an explicit rate has come back in this session.
+    /// True if an explicit rate has come back in this session.
     told: bool,
     next: Time,
 }

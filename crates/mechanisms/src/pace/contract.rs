@@ -1,21 +1,21 @@
-//! How the rate of a paced source follows what the network tells it.
+//! Laws by which the rate of a paced source follows what the network tells it.
 
 use forebay_units::Time;
 
 use crate::detector::CongestionNotification;
 
-/// How fast a source goes, and until when that holds.
+/// Rate of a source, and the time until which it holds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
     /// Its rate over the nominal rate.
     pub scale: f64,
-    /// Whether notifications have pushed it down to its floor.
+    /// True if notifications have pushed it down to its floor.
     pub at_floor: bool,
-    /// When [`PaceControl::expired`] is to be called; [`Time::NEVER`] for no such time.
+    /// Time at which [`PaceControl::expired`] is to be called; [`Time::NEVER`] for no such time.
     pub next: Time,
 }
 
-/// How the rate of a paced source follows notifications.
+/// Law by which the rate of a paced source follows notifications.
 pub trait PaceControl: Send {
     /// A session begins.
     fn begin(&mut self, now: Time) -> Pace;

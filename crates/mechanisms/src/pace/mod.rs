@@ -16,8 +16,8 @@ pub struct PaceKind {
     /// The time that it waits between changes; `None` if that is to be the round-trip time of the
     /// route.
     pub rtt: Option<Span>,
-    /// Whether it goes by explicit rates, for which its sources send resource-management cells:
-    /// then the rate that it is promised, over the highest nominal rate.
+    /// Rate that it is promised, over the highest nominal rate, if it goes by explicit rates, for
+    /// which its sources send resource-management cells; else `None`.
     pub explicit: Option<f64>,
     /// Makes that of one source after another, given this time.
     pub make: Box<dyn Fn(Span) -> Box<dyn PaceControl>>,

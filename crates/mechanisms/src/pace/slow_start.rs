@@ -7,7 +7,7 @@ use forebay_parameters::{Problem, Section};
 pub(super) struct SlowStart {
     /// The scale that a session begins with.
     pub(super) from: f64,
-    /// By how much it rises each round-trip time.
+    /// Rise of the scale in each round-trip time.
     pub(super) by: f64,
 }
 

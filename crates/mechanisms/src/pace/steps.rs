@@ -39,17 +39,17 @@ parameters! {
         floor: f64 = 0.5, "COMSAT thesis, section 5.3";
         /// The highest rate over the nominal rate, at least 1. Unlimited if left out.
         ceiling: Option<f64>, "COMSAT thesis, section 5.3: 1 for voice and video";
-        /// By how much the rate rises each round-trip time, over the nominal rate.
+        /// Rise of the rate in each round-trip time, over the nominal rate.
         increase: f64 = 0.02, "COMSAT thesis, section 5.3";
         /// Rate that a session begins with, over the nominal rate; 1 for no slow start.
         start: f64 = 0.5, "COMSAT thesis, section 6.2.1.4";
-        /// By how much it rises each round-trip time until it is 1, or a notification comes; over
-        /// the nominal rate.
+        /// Rise in each round-trip time until it is 1, or a notification comes; over the nominal
+        /// rate.
         start_increase: f64 = 0.1, "COMSAT thesis, section 6.2.1.4";
-        /// For how long after a notification was heeded others are ignored. The round-trip time if
+        /// Time after a notification was heeded in which others are ignored. The round-trip time if
         /// left out.
         ignore: Option<Span>, "COMSAT thesis, section 5.3";
-        /// Whether a notification that is heeded starts the round-trip time anew.
+        /// Start the round-trip time anew with a notification that is heeded.
         restart_timer: bool = true, "assumed: the thesis does not say it, section 5.3";
     }
 }
@@ -100,11 +100,11 @@ struct Steps {
     increase: f64,
     restart: bool,
     scale: f64,
-    /// Whether the session is in slow start.
+    /// True if the session is in slow start.
     slow: bool,
-    /// Whether a notification was heeded in this session.
+    /// True if a notification was heeded in this session.
     heeded: bool,
-    /// Until when notifications are ignored, by [`CongestionNotification::place`].
+    /// Time until which notifications are ignored, by [`CongestionNotification::place`].
     deaf: [Time; 2],
     next: Time,
 }
@@ -211,7 +211,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Sources would slow down more or less than notified: of 500 kbit/s type 0 leaves 400, five of
+    /// Sources slow down by the share of the notification: of 500 kbit/s type 0 leaves 400, five of
     /// them 500 * .8^5 = 163.84, type 2 leaves 250.
     #[test]
     fn notifications_cut_the_rate_by_their_share() {
@@ -226,8 +226,9 @@ mod tests {
         assert_eq!(half.next, at(560));
     }
 
-    /// One burst of notifications would stop a source, or a discard go unheard: after type 0
-    /// another is ignored until 560 ms later, but type 2 is not; after that both are.
+    /// Further notifications are ignored for a round trip, so that one burst of them does not stop
+    /// a source, but a discard is heard: after type 0 another is ignored until 560 ms later, but
+    /// type 2 is not; after that both are.
     #[test]
     fn further_notifications_are_ignored_for_a_round_trip() {
         let mut law = data();
@@ -243,8 +244,8 @@ mod tests {
         assert!(law.notified(CongestionNotification::Rate, at(1220)).is_none());
     }
 
-    /// A source would take longer to recover than it may, or less: a cut of 20 % needs ten steps of
-    /// 2 %, 5.6 s, and slow start 2.8 s from half the rate.
+    /// A source recovers by its steps: a cut of 20 % needs ten steps of 2 %, 5.6 s, and slow start
+    /// 2.8 s from half the rate.
     #[test]
     fn rates_recover_by_their_steps() {
         let mut law = data();
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(capped.expired(pace.next).scale, 1.0);
     }
 
-    /// Slow start would continue after the network has signalled that there is no room: after a
+    /// A notification ends slow start, as the network has signalled that there is no room: after a
     /// notification at the rate of 0.6 follow 0.5 (the floor), 0.52, and so on.
     #[test]
     fn a_notification_ends_slow_start() {
@@ -288,8 +289,8 @@ mod tests {
         );
     }
 
-    /// A real-time source would be slowed below what it can use, or any above its ceiling: 100,000
-    /// notifications and round trips in random order.
+    /// A source stays between floor and ceiling, so that a real-time source is not slowed below
+    /// what it can use: 100,000 notifications and round trips in random order.
     #[test]
     fn the_rate_stays_between_floor_and_ceiling() {
         let mut stream = Streams::new(8, 0).named("test");
@@ -313,8 +314,8 @@ mod tests {
         }
     }
 
-    /// A source under the on/off policy would send on, or not again: it is off for the round trip
-    /// after a notification, of either type, and then at its nominal rate, not above it.
+    /// A source under the on/off policy is off for the round trip after a notification, of either
+    /// type, and then at its nominal rate, not above it.
     #[test]
     fn a_cut_of_all_turns_a_source_off_for_a_round_trip() {
         let whole = ["cut", "cut_discard", "increase", "ceiling", "start"];
@@ -331,7 +332,8 @@ mod tests {
         }
     }
 
-    /// A slip would make a source that stops for ever, or speeds up when notified to slow down.
+    /// Parameters of a source that stops for ever, or speeds up when notified to slow down, are
+    /// refused.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [

@@ -27,7 +27,7 @@ parameters! {
         rtt: Option<Span>, "COMSAT thesis, section 5.3";
         /// Rate that a session begins with, over the nominal rate; 1 for no slow start.
         start: f64 = 0.5, "COMSAT thesis, section 6.2.1.4";
-        /// By how much that rises each round-trip time, over the nominal rate; up to 1.
+        /// Rise of that in each round-trip time, over the nominal rate; up to 1.
         start_increase: f64 = 0.1, "COMSAT thesis, section 6.2.1.4";
     }
 }
@@ -79,8 +79,8 @@ impl PaceControl for Uncontrolled {
 mod tests {
     use super::*;
 
-    /// Sources without control would rise faster or slower than those with it, or rise without end:
-    /// from 250 of 500 kbit/s in five steps, after 5 * 0.56 s = 2.8 s, and no more.
+    /// Sources without control rise as those with it do, up to the nominal rate: from 250 of 500
+    /// kbit/s in five steps, after 5 * 0.56 s = 2.8 s, and no more.
     #[test]
     fn slow_start_reaches_the_nominal_rate_after_five_steps() {
         let rtt = Span::from_ms(560);

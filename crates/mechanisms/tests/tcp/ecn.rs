@@ -9,10 +9,10 @@ fn scene(window: u64) -> Scene {
     Scene::steady(window).with("ecn", true)
 }
 
-/// A mark would not halve the window exactly once. 20 segments, the first marked: all 20
-/// acknowledgements carry ECN-Echo, the first halves cwnd to 10, none opens it; from the eleventh
-/// on (9 outstanding) one segment goes for each: 20..29. Only the first of them carries CWR; when
-/// it arrives the echo ends.
+/// A mark halves the window exactly once. 20 segments, the first marked: all 20 acknowledgements
+/// carry ECN-Echo, the first halves cwnd to 10, none opens it; from the eleventh on (9 outstanding)
+/// one segment goes for each: 20..29. Only the first of them carries CWR; when it arrives the echo
+/// ends.
 #[test]
 fn a_mark_halves_the_window_once() {
     let mut scene = scene(20);
@@ -30,9 +30,8 @@ fn a_mark_halves_the_window_once() {
     assert_eq!(run.cwnds(200), [11.0]);
 }
 
-/// Repeated echoes of one window would halve it again, or those of the next would not. Echoes on
-/// 1..20, all outstanding at the reduction: 20 to 10 once. The acknowledgement of 20..24, sent
-/// afterwards, carries one too: 10 to 5.
+/// Repeated echoes count once for each window. Echoes on 1..20, all outstanding at the reduction:
+/// 20 to 10 once. The acknowledgement of 20..24, sent afterwards, carries one too: 10 to 5.
 #[test]
 fn echoes_count_once_for_each_window() {
     let mut scene = scene(20);
@@ -41,8 +40,8 @@ fn echoes_count_once_for_each_window() {
     assert_eq!((run.cwnds(100), run.cwnds(200)), (vec![10.0], vec![5.0]));
 }
 
-/// A loss in a window that a mark has already halved would halve it again. As above, with 5 lost:
-/// the recovery keeps ssthresh and cwnd at 10 (a loss alone would have given (20 - 5)/2).
+/// A loss in a window that a mark has already halved does not halve it again. As above, with 5
+/// lost: the recovery keeps ssthresh and cwnd at 10 (for a loss alone it is (20 - 5)/2).
 #[test]
 fn a_loss_in_a_marked_window_does_not_count_again() {
     let mut marked = scene(20).losing(&[5]);
@@ -53,9 +52,9 @@ fn a_loss_in_a_marked_window_does_not_count_again() {
     assert_eq!(run.ssthresh(), 10.0);
 }
 
-/// Retransmissions or acknowledgements would be marked instead of dropped (RFC 3168, sections 6.1.4
-/// and 6.1.5), or a reduction after a loss would go unreported: the first new segment after the
-/// fast retransmission carries CWR.
+/// Retransmissions and acknowledgements are not ECN-capable, so that they are dropped and not
+/// marked (RFC 3168, sections 6.1.4 and 6.1.5), and a reduction after a loss is reported: the first
+/// new segment after the fast retransmission carries CWR.
 #[test]
 fn only_new_data_is_ecn_capable() {
     let run = scene(8).losing(&[0]).run(150);
@@ -66,7 +65,7 @@ fn only_new_data_is_ecn_capable() {
     assert_eq!(cwr, [8]);
 }
 
-/// A window of one segment could not be reduced (RFC 3168, section 6.1.2): the next segment waits
+/// A mark reduces a window of one segment, too (RFC 3168, section 6.1.2): the next segment waits
 /// until the timer expires, 1 s after the echo at 100 ms, without counting as a timeout.
 #[test]
 fn a_single_segment_waits_for_the_timer() {
@@ -78,7 +77,7 @@ fn a_single_segment_waits_for_the_timer() {
     assert_eq!(run.flow.timeouts, 0);
 }
 
-/// A sender that did not agree to ECN would send or obey it.
+/// A sender that did not agree to ECN neither sends nor obeys it.
 #[test]
 fn without_ecn_nothing_is_capable() {
     let mut scene = Scene::steady(4);
@@ -88,9 +87,9 @@ fn without_ecn_nothing_is_capable() {
     assert!(run.log.acks.iter().all(|(_, p)| !p.ece()));
 }
 
-/// A fresh connection would set CWR, which stops the echo of marks that were of the connection
-/// before, where marks are counted and its bit is of the ACE field (RFC 9768, section 3.2.1), or
-/// would not where they are echoed: the mark of segment 1 is echoed until CWR.
+/// A fresh connection sets CWR where marks are echoed, which stops the echo of marks that were of
+/// the connection before, but not where marks are counted and its bit is of the ACE field (RFC
+/// 9768, section 3.2.1): the mark of segment 1 is echoed until CWR.
 #[test]
 fn fresh_connections_stop_echoes_but_not_counters() {
     for (law, reported) in [("reno", &[2][..]), ("prague", &[])] {
@@ -106,8 +105,8 @@ fn fresh_connections_stop_echoes_but_not_counters() {
     }
 }
 
-/// Segments of Prague would have the classic queue, or be dropped where others are marked: all are
-/// ECT(1), sent again or not (RFC 9331, section 4.1), and none carries CWR, as its bit is of the
+/// Segments of Prague are ECT(1), sent again or not (RFC 9331, section 4.1), so that they have the
+/// L4S queue and are not dropped where others are marked; none carries CWR, as its bit is of the
 /// ACE field (RFC 9768, section 3.1.5). Of 20 segments the first, third and fifth are marked: the
 /// field counts 5 + 1, 5 + 2 and, modulo 8, 5 + 3. The first halves the window, and the others of
 /// this round trip take nothing; four segments that are not marked add a tenth each to ten, rounded
@@ -127,10 +126,11 @@ fn prague_is_ect1_throughout_and_its_marks_are_counted() {
     assert_eq!(run.ssthresh(), (11.0 + 10.0) / 2.0);
 }
 
-/// A sender whose window a mark has made small would wait for the timer of the receiver, as Linux's
-/// does not (net/ipv4/tcp_input.c: __tcp_ecn_check_ce, tcp_ecn_accept_cwr): the first mark has two
-/// acknowledgements sent at once, so those of segments 2 and 3 of six come apart, and so does that
-/// of the segment with CWR. A mark before CWR hastens nothing more: that of segment 4 does not.
+/// Marks and their answer are acknowledged at once, so that a sender whose window a mark has made
+/// small does not wait for the timer of the receiver, as Linux's does not (net/ipv4/tcp_input.c:
+/// __tcp_ecn_check_ce, tcp_ecn_accept_cwr): the first mark has two acknowledgements sent at once,
+/// so those of segments 2 and 3 of six come apart, and so does that of the segment with CWR. A mark
+/// before CWR hastens nothing more: that of segment 4 does not.
 #[test]
 fn marks_and_their_answer_are_acknowledged_at_once() {
     for (prompt, first) in [(true, vec![2, 3, 4, 6]), (false, vec![2, 4, 6])] {

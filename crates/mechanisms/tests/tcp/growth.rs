@@ -1,11 +1,11 @@
-//! How the window opens.
+//! Growth of the window.
 
 use forebay_units::{Rate, Time};
 
 use crate::scene::{Scene, after, at};
 
-/// Slow start would not double the window each round trip (RFC 5681, equation 2): each
-/// acknowledgement of a segment adds a segment, so from one segment the rounds are 1, 2, 4, 8.
+/// Slow start doubles the window each round trip (RFC 5681, equation 2): each acknowledgement of a
+/// segment adds a segment, so from one segment the rounds are 1, 2, 4, 8.
 #[test]
 fn slow_start_doubles_each_round_trip() {
     let run = Scene::opening(1).run(350);
@@ -18,10 +18,9 @@ fn slow_start_doubles_each_round_trip() {
     assert_eq!(run.rounds(), rounds);
 }
 
-/// Delayed acknowledgements would not slow the opening to a factor of 1.5: each one for two
-/// segments adds one. 4 segments bring 2 acknowledgements: window 6, which sends 6; those bring 3:
-/// window 9, 9 sent; of those, 8 are acknowledged by 4: window 13, and with one outstanding 12 are
-/// sent.
+/// Delayed acknowledgements slow the opening to a factor of 1.5: each one for two segments adds
+/// one. 4 segments bring 2 acknowledgements: window 6, which sends 6; those bring 3: window 9, 9
+/// sent; of those, 8 are acknowledged by 4: window 13, and with one outstanding 12 are sent.
 #[test]
 fn delayed_acknowledgements_open_by_half() {
     let run = Scene::opening(4).with("delayed_ack", true).run(350);
@@ -34,8 +33,8 @@ fn delayed_acknowledgements_open_by_half() {
     assert_eq!(run.rounds(), rounds);
 }
 
-/// Slow start would not double the window where acknowledgements are delayed but all that they
-/// acknowledge counts (RFC 3465, section 2.2, with L = 2): two of two segments each make 4 to 8.
+/// Slow start doubles the window where acknowledgements are delayed but all that they acknowledge
+/// counts (RFC 3465, section 2.2, with L = 2): two of two segments each make 4 to 8.
 #[test]
 fn with_a_limit_of_two_delayed_acknowledgements_double() {
     let scene = Scene::opening(4).with("delayed_ack", true).with("slow_start_limit", 2);
@@ -43,7 +42,7 @@ fn with_a_limit_of_two_delayed_acknowledgements_double() {
     assert_eq!(scene.run(250).rounds(), rounds);
 }
 
-/// The first acknowledgements would be delayed, or later ones not: of the first four segments three
+/// The first acknowledgements are not delayed, and later ones are: of the first four segments three
 /// are acknowledged at once, the fourth with the fifth, and so on by twos.
 #[test]
 fn quick_acknowledgements_come_first() {
@@ -52,8 +51,8 @@ fn quick_acknowledgements_come_first() {
     assert_eq!(numbers, [1, 2, 3, 5, 7, 9]);
 }
 
-/// The last segment of a flight would wait for the timer where Linux's receiver has the pair of
-/// which it is the end: two segments that leave together are one to Linux's sender, which pushes
+/// Segments that leave together are acknowledged together, so that the last of a flight does not
+/// wait for the timer: two segments that leave together are one to Linux's sender, which pushes
 /// them (net/ipv4/tcp_output.c: __tcp_transmit_skb), and what is pushed is acknowledged as it is
 /// read (tcp.c: __tcp_cleanup_rbuf). Of four segments the first has an acknowledgement of its own
 /// (`quick_acks`), so that the second is the first of two to acknowledge, and the fourth waits for
@@ -70,15 +69,16 @@ fn what_leaves_together_is_acknowledged_together() {
     }
 }
 
-/// A segment whose acknowledgement comes alone would be followed by one alone, for ever, where
-/// Linux's sender lets it wait for a second (net/ipv4/tcp_output.c: tcp_tso_should_defer). A fixed
-/// window of eight segments, 0.5 ms apart on the wire; the first has an acknowledgement of its own
-/// (`quick_acks`), and so the second, which is pushed. The first makes room for one segment 100 ms
-/// after the last was sent: it goes. The second does 0.5 ms later, when the next acknowledgement is
-/// due: that segment waits, and goes with one of the two for which the third makes room; one of
-/// those waits likewise. The last makes room for two, and all three go: the next acknowledgement is
-/// that of the segment sent at 100.5 ms. What waits counts as sent where a law asks whether
-/// the window is full (tcp_is_cwnd_limited): it would not open it otherwise.
+/// A segment waits for a second one where the acknowledgement that makes room for that is near, as
+/// with Linux's sender (net/ipv4/tcp_output.c: tcp_tso_should_defer), so that a segment whose
+/// acknowledgement comes alone is not followed by one alone for ever. A fixed window of eight
+/// segments, 0.5 ms apart on the wire; the first has an acknowledgement of its own (`quick_acks`),
+/// and so the second, which is pushed. The first makes room for one segment 100 ms after the last
+/// was sent: it goes. The second does 0.5 ms later, when the next acknowledgement is due: that
+/// segment waits, and goes with one of the two for which the third makes room; one of those waits
+/// likewise. The last makes room for two, and all three go: the next acknowledgement is that of the
+/// segment sent at 100.5 ms. What waits counts as sent where a law asks whether the window is full
+/// (tcp_is_cwnd_limited), without which it does not open it.
 #[test]
 fn a_segment_waits_for_a_second_where_that_is_near() {
     let scene = Scene::opening(8).with("delayed_ack", true).with("prompt_acks", true);
@@ -99,7 +99,7 @@ fn a_segment_waits_for_a_second_where_that_is_near() {
     assert_eq!(counts, [8, 1, 2, 2, 3], "{groups:?}");
 }
 
-/// The end of a transfer would be acknowledged after the timer of 200 ms, where Linux's last
+/// The end of a write is acknowledged at once, not after the timer of 200 ms, as Linux's last
 /// segment of a write is pushed (net/ipv4/tcp.c: tcp_push): the fifth of five, at 50 ms. The second
 /// write, of one segment, is pushed as well.
 #[test]
@@ -114,9 +114,9 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
     }
 }
 
-/// Congestion avoidance would not add one segment a round trip (RFC 5681, section 3.1; RFC 3465,
-/// section 2.1): from 4, the fourth segment acknowledged makes the window 5 and lets two go, the
-/// next five make it 6, the next six 7.
+/// Congestion avoidance adds one segment a round trip (RFC 5681, section 3.1; RFC 3465, section
+/// 2.1): from 4, the fourth segment acknowledged makes the window 5 and lets two go, the next five
+/// make it 6, the next six 7.
 #[test]
 fn congestion_avoidance_adds_a_segment_each_round_trip() {
     let run = Scene::steady(4).run(350);
@@ -130,10 +130,10 @@ fn congestion_avoidance_adds_a_segment_each_round_trip() {
     assert_eq!([100, 200, 300].map(|ms| run.cwnds(ms)), [[5.0], [6.0], [7.0]]);
 }
 
-/// Delayed acknowledgements would halve the growth of congestion avoidance although bytes are
-/// counted, or would not although acknowledgements are (RFC 3465, section 2.1). From 8 segments,
-/// each acknowledgement is for two: four of them make a window, so that it is 9 after one round
-/// trip. Counted as one segment each, eight of them are needed, which takes two round trips.
+/// Delayed acknowledgements halve the growth of congestion avoidance where acknowledgements are
+/// counted, and not where bytes are (RFC 3465, section 2.1). From 8 segments, each acknowledgement
+/// is for two: four of them make a window, so that it is 9 after one round trip. Counted as one
+/// segment each, eight of them are needed, which takes two round trips.
 #[test]
 fn bytes_count_whatever_acknowledgements_are() {
     for (byte_counting, windows) in [(true, [8.0, 9.0]), (false, [8.0, 8.0])] {
@@ -149,12 +149,12 @@ fn bytes_count_whatever_acknowledgements_are() {
     }
 }
 
-/// One acknowledgement for much more than a window would open it by several segments, against RFC
-/// 5681: in slow start an acknowledgement adds at most one segment (equation 2), and congestion
-/// avoidance at most one a round trip. The timer at 1 s leaves a window of 1 and a threshold of 4
-/// with 8 segments outstanding, all of which the acknowledgement at 1.1 s covers: 2. With a window
-/// of 8 in congestion avoidance, one acknowledgement for the 8 gives 9, and the 9 outstanding then
-/// must all be acknowledged before it is 10.
+/// One acknowledgement for much more than a window opens it by one segment at most (RFC 5681): in
+/// slow start an acknowledgement adds at most one segment (equation 2), and congestion avoidance at
+/// most one a round trip. The timer at 1 s leaves a window of 1 and a threshold of 4 with 8
+/// segments outstanding, all of which the acknowledgement at 1.1 s covers: 2. With a window of 8 in
+/// congestion avoidance, one acknowledgement for the 8 gives 9, and the 9 outstanding then must all
+/// be acknowledged before it is 10.
 #[test]
 fn one_acknowledgement_adds_at_most_one_segment() {
     let scene = Scene::steady(8).with("recovery", "newreno");
@@ -163,8 +163,8 @@ fn one_acknowledgement_adds_at_most_one_segment() {
     assert_eq!([100, 200, 210].map(|ms| run.cwnds(ms)), [vec![9.0], vec![], vec![10.0]]);
 }
 
-/// Slow start would not hand over to congestion avoidance at the threshold: from 2 with ssthresh 4,
-/// two acknowledgements give 4; the next four, a window, give 5.
+/// Slow start hands over to congestion avoidance at the threshold: from 2 with ssthresh 4, two
+/// acknowledgements give 4; the next four, a window, give 5.
 #[test]
 fn slow_start_ends_at_the_threshold() {
     let run = Scene::opening(2).with("initial_ssthresh", "4 packets").run(250);
@@ -172,7 +172,7 @@ fn slow_start_ends_at_the_threshold() {
     assert_eq!(run.cwnds(200), [5.0]);
 }
 
-/// A sender would overrun its receiver: with a window of 5 segments, 5 are outstanding in every
+/// A sender does not overrun its receiver: with a window of 5 segments, 5 are outstanding in every
 /// round trip however large cwnd is.
 #[test]
 fn the_receivers_window_limits_what_is_outstanding() {
@@ -184,7 +184,7 @@ fn the_receivers_window_limits_what_is_outstanding() {
     assert_eq!(run.rounds(), [(0, after(&[], 0..5))]);
 }
 
-/// A window grown long ago would be thrown into the network at once (RFC 5681, section 4.1): 20
+/// A window grown long ago is not thrown into the network at once (RFC 5681, section 4.1): 20
 /// segments open the window from 2 to 22; 4.7 s after the last was sent, with an RTO of 1 s, a
 /// second write starts from the initial window again. 0.9 s after, it does not.
 #[test]
@@ -199,11 +199,11 @@ fn a_long_pause_starts_over_from_the_initial_window() {
     assert_eq!(second(1200, true), (1200, after(&[], 20..40)));
 }
 
-/// A flow that is disabled for a while would lose its threshold, send on, or come back with all its
-/// window. From 2 segments with a threshold of 4, the third round has 5; from 250 ms on there is
-/// nothing to send, and at 2250 ms, more than an RTO of 1 s later, all again: from the initial
-/// window up to the threshold, and not beyond it in slow start. What was not sent is not missing:
-/// segments are numbered on.
+/// A flow that is disabled for a while sends nothing, keeps its threshold, and starts again from
+/// the initial window. From 2 segments with a threshold of 4, the third round has 5; from 250 ms on
+/// there is nothing to send, and at 2250 ms, more than an RTO of 1 s later, all again: from the
+/// initial window up to the threshold, and not beyond it in slow start. What was not sent is not
+/// missing: segments are numbered on.
 #[test]
 fn a_paused_transfer_resumes_on_its_connection() {
     let rounds = |restart| {
@@ -220,10 +220,10 @@ fn a_paused_transfer_resumes_on_its_connection() {
     assert_eq!(rounds(false)[..3], before);
 }
 
-/// A congestion control that needs nothing but acknowledgements would not learn that the flow
-/// starts again from idle, or learn it where nothing has been sent, where data is outstanding, or
-/// of a fresh connection, which has nothing to restart: writes at 0, 50, 450 and 1450 ms, of which
-/// all but the second find everything acknowledged.
+/// A congestion control that needs nothing but acknowledgements learns that the flow starts again
+/// from idle, but not where nothing has been sent, where data is outstanding, or of a fresh
+/// connection, which has nothing to restart: writes at 0, 50, 450 and 1450 ms, of which all but the
+/// second find everything acknowledged.
 #[test]
 fn a_restart_from_idle_is_told_to_every_control() {
     let restarts = |fresh| {
@@ -237,9 +237,9 @@ fn a_restart_from_idle_is_told_to_every_control() {
     assert_eq!(restarts(true), []);
 }
 
-/// Initial windows would not be the published ones. RFC 2414 (section 1, equation 1) and RFC 3390:
-/// min(4 MSS, max(2 MSS, 4380 B)); RFC 5681 (section 3.1): 4, 3 or 2 segments of up to 1095, up to
-/// 2190 or more bytes; RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
+/// Initial windows are the published ones. RFC 2414 (section 1, equation 1) and RFC 3390: min(4
+/// MSS, max(2 MSS, 4380 B)); RFC 5681 (section 3.1): 4, 3 or 2 segments of up to 1095, up to 2190
+/// or more bytes; RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
 #[test]
 fn initial_windows_are_the_published_ones() {
     use forebay_mechanisms::element::tcp::InitialWindow as Iw;

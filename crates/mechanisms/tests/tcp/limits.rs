@@ -5,12 +5,12 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use crate::scene::{Scene, after, at, parameters};
 
-/// The duration of a transfer would not be the sum of its parts, to the picosecond. 13 full
-/// segments and one of 300 B from a window of 2 over a line of rate R and delay D each way, nothing
-/// else on it: rounds of 2, 4 and 8 segments. A round trip is tx + 2D with tx = 1040 B / R; the
-/// second round starts one after the first and takes 4 tx on the line, less than a round trip; the
-/// third starts after two. Its last segment leaves 7 tx + tx' later (tx' = 340 B / R), arrives
-/// after D and is acknowledged after D: 2 (tx + 2D) + 7 tx + tx' + 2D.
+/// The duration of a transfer is the sum of its parts, to the picosecond. 13 full segments and one
+/// of 300 B from a window of 2 over a line of rate R and delay D each way, nothing else on it:
+/// rounds of 2, 4 and 8 segments. A round trip is tx + 2D with tx = 1040 B / R; the second round
+/// starts one after the first and takes 4 tx on the line, less than a round trip; the third starts
+/// after two. Its last segment leaves 7 tx + tx' later (tx' = 340 B / R), arrives after D and is
+/// acknowledged after D: 2 (tx + 2D) + 7 tx + tx' + 2D.
 #[test]
 fn an_unloaded_transfer_takes_its_closed_form() {
     let rate = Rate::from_bps(9_700_000);
@@ -29,7 +29,7 @@ fn an_unloaded_transfer_takes_its_closed_form() {
     assert_eq!(last, [13]);
 }
 
-/// Opening a connection would take no time: as above, but after a SYN of 40 B and its answer, which
+/// Opening a connection takes a round trip: as above, but after a SYN of 40 B and its answer, which
 /// take 40 B / R + 2D. The FIN comes with the last segment.
 #[test]
 fn a_handshake_takes_a_round_trip() {
@@ -46,7 +46,7 @@ fn a_handshake_takes_a_round_trip() {
     assert_eq!(run.flow.sent.bytes, 13_300 + 15 * 40);
 }
 
-/// A flow would continue after its time, or end with data outstanding: from the stop at 150 ms on
+/// A stopped flow sends nothing new, and ends when all is acknowledged: from the stop at 150 ms on
 /// nothing new is sent; what is outstanding then (4..9, sent at 100 ms) is acknowledged at 200 ms.
 #[test]
 fn a_stopped_flow_ends_when_all_is_acknowledged() {
@@ -58,8 +58,8 @@ fn a_stopped_flow_ends_when_all_is_acknowledged() {
     assert_eq!((run.flow.goodput, run.held), (9000, 0));
 }
 
-/// A loss before the stop would never be repaired: segment 7 is lost; the timer restarts with the
-/// last acknowledgement at 200 ms.
+/// A loss before the stop is still repaired: segment 7 is lost; the timer restarts with the last
+/// acknowledgement at 200 ms.
 #[test]
 fn a_stopped_flow_still_repairs_its_losses() {
     let mut scene = Scene::steady(4).losing(&[7]);
@@ -70,7 +70,7 @@ fn a_stopped_flow_still_repairs_its_losses() {
     assert_eq!(run.flow.goodput, 9000);
 }
 
-/// A flow would stay open for data that it will never send: the write due at 10 s lies after the
+/// A flow does not stay open for data that it will never send: the write due at 10 s lies after the
 /// stop, so that all is over with the acknowledgement of the first.
 #[test]
 fn writes_after_the_stop_are_not_made() {
@@ -81,9 +81,9 @@ fn writes_after_the_stop_are_not_made() {
     assert_eq!(run.flow.goodput, 4000);
 }
 
-/// Several writes would be several transfers, or wait for each other: 1500 B and 100 ms later 1500
-/// B more in segments of 1000 B are 1000 + 500 and 1000 + 500 (the first short segment has been
-/// sent and cannot be filled any more), and the end comes with the last.
+/// Several writes are one transfer, and do not wait for each other: 1500 B and 100 ms later 1500 B
+/// more in segments of 1000 B are 1000 + 500 and 1000 + 500 (the first short segment has been sent
+/// and cannot be filled any more), and the end comes with the last.
 #[test]
 fn writes_follow_each_other_in_one_connection() {
     let run = Scene::opening(4).writing(&[(0, 1500), (100, 1500)]).run(1000);
@@ -96,7 +96,7 @@ fn writes_follow_each_other_in_one_connection() {
     assert_eq!(run.rounds(), [(0, vec![0]), (100, vec![1, 2])]);
 }
 
-/// A wrong parameter would run instead of being refused where it stands.
+/// Wrong parameters are refused, with their key and what is allowed.
 #[test]
 fn wrong_parameters_are_refused() {
     let cases: [(&'static str, Value, &'static str); 16] = [

@@ -2,12 +2,13 @@
 
 use crate::scene::{Scene, after};
 
-/// Fast retransmit and fast recovery would be wrong (RFC 5681, section 3.2). Of 8 segments the
-/// first is lost: 7 duplicates. The third: ssthresh 8/2 = 4, retransmission, cwnd 4 + 3 = 7; four
-/// more inflate it to 11, and as 8 are outstanding the last three of them send 8, 9, 10. A round
-/// trip later everything up to 8 is acknowledged: cwnd 4, and with 3 outstanding one goes; three
-/// more acknowledgements send one each. Reno and NewReno agree on a single loss (NewReno's min(4,
-/// 3 + 1) = 4), and so does SACK: pipe = 5 after the retransmission, 3 after the fifth duplicate.
+/// Fast retransmit and fast recovery repair a single loss in one round trip (RFC 5681, section
+/// 3.2). Of 8 segments the first is lost: 7 duplicates. The third: ssthresh 8/2 = 4,
+/// retransmission, cwnd 4 + 3 = 7; four more inflate it to 11, and as 8 are outstanding the last
+/// three of them send 8, 9, 10. A round trip later everything up to 8 is acknowledged: cwnd 4, and
+/// with 3 outstanding one goes; three more acknowledgements send one each. Reno and NewReno agree
+/// on a single loss (NewReno's min(4, 3 + 1) = 4), and so does SACK: pipe = 5 after the
+/// retransmission, 3 after the fifth duplicate.
 #[test]
 fn a_single_loss_costs_one_round_trip() {
     for recovery in ["reno", "newreno", "sack"] {
@@ -23,14 +24,14 @@ fn a_single_loss_costs_one_round_trip() {
     }
 }
 
-/// Reno would repair what it is known not to (RFC 6582, section 1). 16 segments, 0, 4 and 8 lost:
-/// 13 duplicates inflate cwnd to 8 + 13 = 21 and send 16..20. The acknowledgement of 0..3 ends the
-/// recovery: cwnd 8 with 17 outstanding. The five duplicates of 16..20 start another: FlightSize is
-/// no more than the window of 8, ssthresh 4, retransmission of 4, cwnd 4 + 5 = 9 of 17. The
-/// acknowledgement of 4..7 ends that at 300 ms: 13 outstanding, cwnd 4, nothing under way. Only the
-/// timer is left: 300 ms + 1 s (no segment could be timed: all that were timed were sent twice or
-/// lie behind a hole). Then the last hole is filled: ssthresh 4/2, and in slow start 21 and 22
-/// follow.
+/// Reno needs a timeout for three losses, as it is known to (RFC 6582, section 1). 16 segments, 0,
+/// 4 and 8 lost: 13 duplicates inflate cwnd to 8 + 13 = 21 and send 16..20. The acknowledgement of
+/// 0..3 ends the recovery: cwnd 8 with 17 outstanding. The five duplicates of 16..20 start another:
+/// FlightSize is no more than the window of 8, ssthresh 4, retransmission of 4, cwnd 4 + 5 = 9 of
+/// 17. The acknowledgement of 4..7 ends that at 300 ms: 13 outstanding, cwnd 4, nothing under way.
+/// Only the timer is left: 300 ms + 1 s (no segment could be timed: all that were timed were sent
+/// twice or lie behind a hole). Then the last hole is filled: ssthresh 4/2, and in slow start 21
+/// and 22 follow.
 #[test]
 fn reno_needs_a_timeout_for_three_losses() {
     let run = Scene::steady(16).with("recovery", "reno").losing(&[0, 4, 8]).run(1450);
@@ -47,8 +48,8 @@ fn reno_needs_a_timeout_for_three_losses() {
     assert_eq!(run.ssthresh(), 2.0);
 }
 
-/// NewReno would not repair one loss each round trip (RFC 6582, section 3.2). As above until 200
-/// ms; the acknowledgement of 0..3 is partial: 4 is retransmitted, cwnd 21 - 4 + 1 = 18 against 17
+/// NewReno repairs one loss each round trip (RFC 6582, section 3.2). As above until 200 ms; the
+/// acknowledgement of 0..3 is partial: 4 is retransmitted, cwnd 21 - 4 + 1 = 18 against 17
 /// outstanding sends 21, and the five duplicates send one each, up to 26, cwnd 23. 300 ms, 4..7
 /// acknowledged: 8 is retransmitted, cwnd 23 - 4 + 1 = 20 against 19 sends 27, six duplicates send
 /// 28..33, cwnd 26. 400 ms: everything up to 26 is acknowledged, which is beyond recover (15): 7
@@ -70,7 +71,7 @@ fn newreno_repairs_three_losses_in_three_round_trips() {
     assert!(run.timeouts().is_empty());
 }
 
-/// Two losses would not take two round trips: of 8 segments 0 and 1 are lost, six duplicates.
+/// Two neighbouring losses take two round trips: of 8 segments 0 and 1 are lost, six duplicates.
 /// ssthresh 4; cwnd 7, 8, 9, 10 sends 8 and 9. Partial acknowledgement of 0 at 200 ms: 1 again,
 /// cwnd 10 - 1 + 1 = 10 with 9 outstanding sends 10; duplicates of 8 and 9 send 11 and 12. 300 ms:
 /// all up to 9 acknowledged, 3 outstanding, cwnd = min(4, 3 + 1): 13, then three more.
@@ -94,10 +95,10 @@ fn example(mut more: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     acks
 }
 
-/// The window would not be inflated and deflated as in RFC 6582, section 3.2: fed with exactly
-/// these acknowledgements, cwnd goes 11 (third duplicate), 21 (ten more; 16..20 sent), 21 - 4 + 1 =
-/// 18 (17 outstanding: 21 sent), 18 - 4 + 1 = 15 (14 outstanding: 22 sent), and with everything up
-/// to recover acknowledged (7 outstanding) min(8, 7 + 1) = 8.
+/// The window is inflated and deflated as in RFC 6582, section 3.2: fed with exactly these
+/// acknowledgements, cwnd goes 11 (third duplicate), 21 (ten more; 16..20 sent), 21 - 4 + 1 = 18
+/// (17 outstanding: 21 sent), 18 - 4 + 1 = 15 (14 outstanding: 22 sent), and with everything up to
+/// recover acknowledged (7 outstanding) min(8, 7 + 1) = 8.
 #[test]
 fn the_window_follows_the_published_example() {
     let acks = example(vec![(400, 16)]);
@@ -118,9 +119,9 @@ fn the_window_follows_the_published_example() {
     assert_eq!(run.rounds(), rounds);
 }
 
-/// The two timer variants could not be told apart (RFC 6582, section 3.2; RFC 3782, section 4):
-/// with no further acknowledgement, Impatient times out 1 s after the first partial one (200 ms),
-/// Slow-but-Steady 1 s after the last (300 ms).
+/// The two timer variants differ (RFC 6582, section 3.2; RFC 3782, section 4): with no further
+/// acknowledgement, Impatient times out 1 s after the first partial one (200 ms), Slow-but-Steady 1
+/// s after the last (300 ms).
 #[test]
 fn impatient_restarts_the_timer_once() {
     let acks = example(Vec::new());
@@ -130,10 +131,10 @@ fn impatient_restarts_the_timer_once() {
     }
 }
 
-/// Segments sent twice after a timeout would be taken for new losses (RFC 6582, section 3.2, steps
-/// 2 and 4): four segments time out at 1 s, recover is 3. 0 is acknowledged together with 1, and in
-/// slow start 2 and 3 are sent again. Three duplicates for 2 make Reno retransmit it once more;
-/// NewReno stays calm, as 2 is not beyond recover.
+/// Segments sent twice after a timeout are not taken for new losses by NewReno (RFC 6582, section
+/// 3.2, steps 2 and 4): four segments time out at 1 s, recover is 3. 0 is acknowledged together
+/// with 1, and in slow start 2 and 3 are sent again. Three duplicates for 2 make Reno retransmit it
+/// once more; NewReno stays calm, as 2 is not beyond recover.
 #[test]
 fn duplicates_after_a_timeout_do_not_count() {
     let acks = [(1100, 2), (1200, 2), (1200, 2), (1200, 2)];
@@ -147,12 +148,12 @@ fn duplicates_after_a_timeout_do_not_count() {
     assert_eq!(rounds("reno")[3].1[0], 2);
 }
 
-/// Small windows would always wait for the timer (RFC 3042). Of 3 segments the first is lost: two
-/// duplicates are too few for fast retransmit, and without limited transmit the timer expires at 1
-/// s. With it, each sends a new segment; at 200 ms their duplicates make the third (retransmission;
-/// the two extra segments do not count, so ssthresh = max(3/2, 2)) and the fourth: cwnd 2 + 3 + 1 =
-/// 6 with 5 outstanding sends 5. With SACK: pipe = 2 and 2 on the duplicates leaves one each; at
-/// 200 ms the third leaves pipe 2 = cwnd, the fourth 1.
+/// Limited transmit saves small windows the wait for the timer (RFC 3042). Of 3 segments the first
+/// is lost: two duplicates are too few for fast retransmit, and without limited transmit the timer
+/// expires at 1 s. With it, each sends a new segment; at 200 ms their duplicates make the third
+/// (retransmission; the two extra segments do not count, so ssthresh = max(3/2, 2)) and the fourth:
+/// cwnd 2 + 3 + 1 = 6 with 5 outstanding sends 5. With SACK: pipe = 2 and 2 on the duplicates
+/// leaves one each; at 200 ms the third leaves pipe 2 = cwnd, the fourth 1.
 #[test]
 fn limited_transmit_saves_the_timeout() {
     for recovery in ["reno", "newreno", "sack"] {
@@ -165,9 +166,9 @@ fn limited_transmit_saves_the_timeout() {
     }
 }
 
-/// A window would go out back to back where a limit is set (RFC 6582, section 3.2): a window of 16
-/// goes out at once without one, and each acknowledgement then allows one more. With a limit of 4,
-/// the write sends 4, and so does each acknowledgement while there is room.
+/// A window does not go out back to back where a limit is set (RFC 6582, section 3.2): a window of
+/// 16 goes out at once without one, and each acknowledgement then allows one more. With a limit of
+/// 4, the write sends 4, and so does each acknowledgement while there is room.
 #[test]
 fn bursts_are_limited_where_asked() {
     let acks = [(100, 1), (100, 2)];

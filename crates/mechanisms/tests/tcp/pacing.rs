@@ -6,12 +6,12 @@ use forebay_units::Span;
 
 use crate::scene::{Run, Scene, at, parameters};
 
-/// When segments were sent, in us.
+/// Returns the times at which segments were sent, in us.
 fn times(run: &Run) -> Vec<u64> {
     run.log.data.iter().map(|(time, _)| time.ps() / 1_000_000).collect()
 }
 
-/// A window would leave in bursts, or at another rate than Linux's: of 20 segments all leave at
+/// A paced window is spread over the round trip at the rate of Linux: of 20 segments all leave at
 /// once, before the first measurement. Their acknowledgements arrive together at 100 ms; from then
 /// on 1.2 windows leave in a round trip, as the window is not below half the threshold: with 20
 /// segments a segment in 100 / 24 = 4.1667 ms, with 21, which the twentieth acknowledgement makes
@@ -30,9 +30,9 @@ fn a_paced_window_is_spread_over_the_round_trip() {
     }
 }
 
-/// Slow start would not double the window: a window well below the threshold leaves at twice its
-/// rate. From 4 segments the window is 8 after a round trip; of the first ten segments of a
-/// connection none is paced, and the others leave 100 / (2 * 8) = 6.25 ms apart.
+/// Slow start is paced at twice the window, so that it doubles: a window well below the threshold
+/// leaves at twice its rate. From 4 segments the window is 8 after a round trip; of the first ten
+/// segments of a connection none is paced, and the others leave 100 / (2 * 8) = 6.25 ms apart.
 #[test]
 fn slow_start_is_paced_at_twice_the_window() {
     let run = Scene::opening(4).with("pacing", "window").run(199);
@@ -45,9 +45,10 @@ fn slow_start_is_paced_at_twice_the_window() {
     assert_eq!(times.len(), 12);
 }
 
-/// Prague's first window would be a queue: ten segments leave at two windows in the round trip that
-/// the handshake has measured, 100 ms, one in 5 ms; without a handshake in one of the reference, 25
-/// ms, one in 1.25 ms. Other controls that pace send the first ten at once.
+/// The first window of Prague is paced, so that it is no queue: ten segments leave at two windows
+/// in the round trip that the handshake has measured, 100 ms, one in 5 ms; without a handshake in
+/// one of the reference, 25 ms, one in 1.25 ms. Other controls that pace send the first ten at
+/// once.
 #[test]
 fn the_first_window_of_prague_is_paced() {
     for (handshake, start, gap) in [(true, 100_000, 5000), (false, 0, 1250)] {
@@ -60,10 +61,10 @@ fn the_first_window_of_prague_is_paced() {
     }
 }
 
-/// A receiver would echo marks of segments that were not marked, or keep them to itself: segments
-/// 2 and 3 of six are marked. The first two are acknowledged together; 2 is, at once, as the first
-/// with the other mark, 3 waits for another, and is acknowledged with the echo when 4 arrives
-/// without a mark; 4 at once, and 5 with the timer (RFC 8257, section 3.2).
+/// A receiver with exact echoes tells which segments were marked, and no others: segments 2 and 3
+/// of six are marked. The first two are acknowledged together; 2 is, at once, as the first with the
+/// other mark, 3 waits for another, and is acknowledged with the echo when 4 arrives without a
+/// mark; 4 at once, and 5 with the timer (RFC 8257, section 3.2).
 #[test]
 fn exact_echoes_tell_which_segments_were_marked() {
     let mut scene = Scene::steady(6)
@@ -79,7 +80,7 @@ fn exact_echoes_tell_which_segments_were_marked() {
     assert_eq!(run.log.acks.last().unwrap().0, at(250));
 }
 
-/// A profile would not be the stack that it names, or would overrule what a scenario says.
+/// A profile is the stack that it names, and does not overrule what a scenario says.
 #[test]
 fn profiles_are_defaults() {
     let linux = parameters(&[("profile", "linux".into()), ("mss", "1000 B".into())]).unwrap();
@@ -98,7 +99,7 @@ fn profiles_are_defaults() {
     assert_eq!([rfc.rtt_gain, nineties.rtt_gain], [RttGain::RoundTrip; 2]);
 }
 
-/// Wrong words would be taken for something, or be refused without the key and what is allowed.
+/// Wrong words are refused, with the key and what is allowed.
 #[test]
 fn wrong_words_are_refused() {
     let wrong = [

@@ -1,4 +1,4 @@
-//! What a sender does to its window when congestion is signalled, whatever happened before.
+//! Reductions of the window of a sender when congestion is signalled, whatever happened before.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,8 +18,8 @@ fn lost_retransmission(recovery: &str, law: &'static str) -> Vec<Reduction> {
     scene.run(1100).log.reductions
 }
 
-/// A lost retransmission would let the threshold rise above the window that failed. Of 16 segments
-/// 0 is lost, twice.
+/// A lost retransmission does not let the threshold rise above the window that failed. Of 16
+/// segments 0 is lost, twice.
 ///
 /// SACK (RFC 6675): on the third duplicate FlightSize is 16, ssthresh = cwnd = 8, and after the
 /// retransmission pipe is 12 + 1. The sixth to twelfth of the twelve further duplicates each leave
@@ -52,9 +52,9 @@ fn cubic_keeps_its_share_of_what_is_in_the_network() {
     assert!((thresholds[0] - 11.2).abs() < 1e-9 && (thresholds[1] - 7.7).abs() < 1e-9);
 }
 
-/// A segment that times out again would shrink the threshold again (RFC 5681, section 3.1), or one
-/// that follows it would not be judged by what was sent since the first timeout. 0 and 1 of 16 are
-/// lost, 0 also at the first timeout at 1 s, which halves 16 to 8 as no duplicate may count (the
+/// A segment that times out again does not shrink the threshold again (RFC 5681, section 3.1), and
+/// one that follows it is judged by what was sent since the first timeout. 0 and 1 of 16 are lost,
+/// 0 also at the first timeout at 1 s, which halves 16 to 8 as no duplicate may count (the
 /// threshold of duplicates is 16 here). At 3 s 0 goes again and brings an acknowledgement of 0 (1
 /// expected) at 3.1 s; the window of 2 sends 1 and 2. 1 is lost for the second time: at its own
 /// timeout two segments were sent since, the window is 2: ssthresh = max(1, 2).
@@ -75,7 +75,7 @@ fn later_timeouts_count_what_was_sent_since() {
     assert_eq!(seen, expected);
 }
 
-/// What [`check`] counted: losses, timeouts, marks, and reductions with more outstanding than the
+/// Counts of [`check`]: losses, timeouts, marks, and reductions with more outstanding than the
 /// window.
 type Seen = [u64; 4];
 
@@ -113,10 +113,10 @@ fn check(reductions: &[Reduction], smss: f64, what: &str, of_the_path: bool, see
     }
 }
 
-/// Some law in some state would answer congestion by a larger window: every congestion control,
-/// every recovery, with and without timestamps, delayed acknowledgements, limited transmit and
-/// marks, at losses both ways that lose retransmissions and repeat timeouts, with writes that let
-/// connections idle in between.
+/// No law in any state answers congestion by a larger window: every congestion control, every
+/// recovery, with and without timestamps, delayed acknowledgements, limited transmit and marks, at
+/// losses both ways that lose retransmissions and repeat timeouts, with writes that let connections
+/// idle in between.
 #[test]
 fn congestion_never_raises_a_window() {
     let recoveries: [&[(&str, &str)]; 4] = [

@@ -148,7 +148,7 @@ pub struct Reduction {
     pub outstanding: u64,
 }
 
-/// What was seen.
+/// Log of the observations of a run.
 #[derive(Clone)]
 pub struct Log {
     pub data: Vec<(Time, Packet)>,
@@ -156,9 +156,9 @@ pub struct Log {
     pub windows: Vec<(Time, f64, f64)>,
     pub reductions: Vec<Reduction>,
     pub timeouts: Vec<Time>,
-    /// When a [`Fixed`] window was told that the flow starts again from idle.
+    /// Times at which a [`Fixed`] window was told that the flow starts again from idle.
     pub restarts: Vec<Time>,
-    /// What a [`Fixed`] window was told to be outstanding before each acknowledgement, in bytes.
+    /// Bytes that a [`Fixed`] window was told to be outstanding before each acknowledgement.
     pub flights: Vec<f64>,
     pub ended: Vec<(usize, Time)>,
     /// The highest acknowledgement that arrived, by flow.
@@ -257,15 +257,15 @@ pub struct Scene {
     pub script: Option<Vec<(u64, u64, bool)>>,
     pub stop: Time,
     pub report_rtt: bool,
-    /// Whether writes of nothing are pauses.
+    /// True if writes of nothing are pauses.
     pub pauses: bool,
     /// The congestion control: one of the table, or `fixed`.
     pub law: &'static str,
-    /// Whether writes are sent on fresh connections.
+    /// True if writes are sent on fresh connections.
     pub fresh: bool,
 }
 
-/// What came of it.
+/// Outcome of a scene.
 pub struct Run {
     pub log: Log,
     pub flow: FlowCount,

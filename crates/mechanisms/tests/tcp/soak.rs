@@ -85,7 +85,7 @@ fn check(network: &mut Network, progress: Progress, files: &[Vec<(u64, u64)>], w
     assert!(lost > 100, "{what}: only {lost} lost, the test shows little");
 }
 
-/// Some sequence of losses would hang a connection, lose or repeat data, or leak packets: in every
+/// No sequence of losses hangs a connection, loses or repeats data, or leaks packets: in every
 /// variant, at losses of 3 % and 20 % both ways, all files arrive whole, every packet is accounted
 /// for, and nothing is left in the network.
 #[test]
@@ -127,7 +127,7 @@ fn every_file_arrives_whole_through_any_loss() {
     }
 }
 
-/// A run could not be repeated.
+/// The same seed gives the same run, and another replication gives another.
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let digest = |replication| {

@@ -4,9 +4,8 @@ use forebay_units::{Rate, Span};
 
 use crate::scene::{Scene, after, at};
 
-/// A dead path would be probed at another pace than RFC 6298's (section 5.5): 1 s, doubled each
-/// time up to 60 s: transmissions at 0, 1, 3, 7, 15, 31, 63, 63 + 60 and 183 s. The ninth gets
-/// through.
+/// A dead path is probed at the pace of RFC 6298 (section 5.5): 1 s, doubled each time up to 60 s:
+/// transmissions at 0, 1, 3, 7, 15, 31, 63, 63 + 60 and 183 s. The ninth gets through.
 #[test]
 fn the_timeout_backs_off_to_its_cap() {
     let mut scene = Scene::opening(1).writing(&[(0, 1000)]);
@@ -18,7 +17,7 @@ fn the_timeout_backs_off_to_its_cap() {
     assert_eq!(run.log.ended, [(0, at(183_100))]);
 }
 
-/// Each further timeout of the same segment would shrink the threshold (RFC 5681, section 3.1): 16
+/// Further timeouts of the same segment do not shrink the threshold (RFC 5681, section 3.1): 16
 /// segments outstanding at the first give 8; at the second it stays, though only one was sent
 /// since.
 #[test]
@@ -29,7 +28,7 @@ fn the_threshold_is_held_when_a_segment_times_out_again() {
     assert_eq!(run.ssthresh(), 8.0);
 }
 
-/// The loss of the last segment would be repaired too early or too late (RFC 6298, section 5.3):
+/// The timer for the last segment runs from the last new acknowledgement (RFC 6298, section 5.3):
 /// each of the nine acknowledgements at 100 ms restarts the timer, and with the one round-trip time
 /// measured (100 ms) it stands at its minimum, 1 s.
 #[test]
@@ -44,15 +43,16 @@ fn the_timer_runs_from_the_last_new_acknowledgement() {
     }
 }
 
-/// A smaller minimum would not take effect: with rto_min 200 ms, one measurement of 100 ms gives
-/// SRTT + 4 RTTVAR = 100 + 4 * 50 = 300 ms after the acknowledgements at 100 ms.
+/// The timeout follows the measured round trip above a smaller minimum: with rto_min 200 ms, one
+/// measurement of 100 ms gives SRTT + 4 RTTVAR = 100 + 4 * 50 = 300 ms after the acknowledgements
+/// at 100 ms.
 #[test]
 fn the_timeout_follows_the_measured_round_trip() {
     let scene = Scene::opening(10).with("rto_min", "200 ms").writing(&[(0, 10_000)]);
     assert_eq!(scene.losing(&[9]).run(3000).timeouts(), [400]);
 }
 
-/// Coarse clocks would act like fine ones: a stack with ticks of 500 ms counts no tick in a round
+/// Coarse clocks wait at least two ticks: a stack with ticks of 500 ms counts no tick in a round
 /// trip of 100 ms from the start of a tick; SRTT = RTTVAR = 0, RTO = max(G, 0) = 1 tick, and at
 /// least two: 1 s after the acknowledgements at 100 ms, even with rto_min 0.
 #[test]
@@ -62,10 +62,10 @@ fn coarse_clocks_wait_at_least_two_ticks() {
     assert_eq!(run.timeouts(), [1100]);
 }
 
-/// A segment sent twice could be measured (Karn; RFC 6298, section 3), or timestamps would not lift
-/// that restriction. 0 times out at 1 s, doubling the timeout to 2 s, and is acknowledged at 1.1 s.
-/// 1 and 2 are lost then. Without timestamps nothing could be measured: the timer stays at 2 s and
-/// expires at 3.1 s. With them the retransmission was: 100 ms, RTO 1 s, 2.1 s.
+/// A segment sent twice is not measured (Karn; RFC 6298, section 3), except by timestamps. 0 times
+/// out at 1 s, doubling the timeout to 2 s, and is acknowledged at 1.1 s. 1 and 2 are lost then.
+/// Without timestamps nothing can be measured: the timer stays at 2 s and expires at 3.1 s. With
+/// them the retransmission was: 100 ms, RTO 1 s, 2.1 s.
 #[test]
 fn timestamps_measure_what_was_sent_twice() {
     for (timestamps, second) in [(false, 3100), (true, 2100)] {
@@ -74,9 +74,10 @@ fn timestamps_measure_what_was_sent_twice() {
     }
 }
 
-/// Timestamps would let one round trip's samples push out all memory (RFC 7323, appendix G). All
-/// acknowledgements of the script echo 0, so that they measure 100 and 140 ms; with 10 segments
-/// outstanding, 5 samples are expected in a round trip: SRTT = 100 + 40 / (8 * 5) = 101 ms.
+/// Samples of one round trip share their weight, so that timestamps do not push out all memory (RFC
+/// 7323, appendix G). All acknowledgements of the script echo 0, so that they measure 100 and 140
+/// ms; with 10 segments outstanding, 5 samples are expected in a round trip: SRTT = 100 + 40 / (8 *
+/// 5) = 101 ms.
 #[test]
 fn samples_of_one_round_trip_share_their_weight() {
     let scene = Scene::steady(10).with("timestamps", true);
@@ -84,10 +85,10 @@ fn samples_of_one_round_trip_share_their_weight() {
     assert!((run.srtt - 0.101).abs() < 1e-9, "{}", run.srtt);
 }
 
-/// Delayed acknowledgements would flatter the round-trip time (RFC 7323, section 4.3): the earliest
-/// unacknowledged segment is echoed. 0 is sent at 0, 1 at 80 ms; both are acknowledged when 1
-/// arrives at 130 ms: the echo is 0, and the round trip measured 180 ms. When 3 arrives above the
-/// gap at 2, the segment that last advanced the left edge is echoed: 1.
+/// The earliest unacknowledged segment is echoed, so that delayed acknowledgements do not flatter
+/// the round-trip time (RFC 7323, section 4.3). 0 is sent at 0, 1 at 80 ms; both are acknowledged
+/// when 1 arrives at 130 ms: the echo is 0, and the round trip measured 180 ms. When 3 arrives
+/// above the gap at 2, the segment that last advanced the left edge is echoed: 1.
 #[test]
 fn the_earliest_segment_is_echoed() {
     let scene = Scene::opening(4).with("timestamps", true).with("delayed_ack", true);
@@ -99,13 +100,12 @@ fn the_earliest_segment_is_echoed() {
     assert!((run.srtt - 0.180).abs() < 1e-9);
 }
 
-/// A conditioner at the sender would hear of another round-trip time than the sender has smoothed,
-/// or of one when it should hear of none. A line of 50 ms each way that takes 10 ms for a full
-/// segment; from a window of one, each round is timed by its first segment. The first takes 110 ms:
-/// SRTT = 110 ms. Of the second round (2 segments at 110 ms), the first takes 110 ms again; of the
-/// third (4 segments, sent in pairs at 220 and 230 ms), the first takes 110 ms too, so all tell 110
-/// ms. With a clock of 100 ms ticks TCP's own variable would be 100 ms. Retransmissions tell it as
-/// well.
+/// Segments tell a conditioner at the sender the smoothed round-trip time of the sender, and none
+/// where it should hear of none. A line of 50 ms each way that takes 10 ms for a full segment; from
+/// a window of one, each round is timed by its first segment. The first takes 110 ms: SRTT = 110
+/// ms. Of the second round (2 segments at 110 ms), the first takes 110 ms again; of the third (4
+/// segments, sent in pairs at 220 and 230 ms), the first takes 110 ms too, so all tell 110 ms. With
+/// a clock of 100 ms ticks TCP's own variable is 100 ms. Retransmissions tell it as well.
 #[test]
 fn segments_tell_the_smoothed_round_trip_time() {
     for tick in ["0 s", "100 ms"] {
@@ -128,9 +128,9 @@ fn segments_tell_the_smoothed_round_trip_time() {
     assert!(run.log.data.iter().all(|(_, packet)| packet.srtt().is_none() && packet.tag == 0));
 }
 
-/// Buckets would be as deep as an exact clock makes them where that of ns-2 is asked for: 110 ms
-/// are one tick of 100 ms, to the nearest one. A sender that has measured nothing tells that it is
-/// in slow start, which it is up to its threshold of 4 segments.
+/// Segments tell ticks where the clock of ns-2 is asked for, so that buckets are as deep as there:
+/// 110 ms are one tick of 100 ms, to the nearest one. A sender that has measured nothing tells that
+/// it is in slow start, which it is up to its threshold of 4 segments.
 #[test]
 fn segments_tell_ticks_and_slow_start() {
     let mut scene = Scene::opening(1).reporting_rtt().with("rto_tick", "100 ms");
@@ -145,7 +145,7 @@ fn segments_tell_ticks_and_slow_start() {
     assert_eq!(told[..8], [true, true, true, true, true, false, false, false]);
 }
 
-/// What segments tell would be the last measurement, or forget too fast: the script acknowledges 0
+/// Segments tell the smoothed round-trip time, not the last measurement: the script acknowledges 0
 /// and 1 after 100 and 140 ms, timed one after the other. The first acknowledgement opens the
 /// window to two segments: 1 and 2 are sent at 100 ms and tell 100 ms. That of 1, 40 ms later,
 /// makes SRTT = 100 + (40 - 100) / 8 = 92.5 ms, told by 3, which is sent then.
@@ -158,7 +158,7 @@ fn what_segments_tell_is_smoothed() {
     assert_eq!(told, [None, first, first, Some(Span::from_us(92_500))]);
 }
 
-/// The option's bytes would be missing on the wire: 12 in segments and acknowledgements.
+/// Timestamps add 12 bytes on the wire, in segments and acknowledgements.
 #[test]
 fn timestamps_add_twelve_bytes() {
     let run = Scene::steady(1).with("timestamps", true).run(60);
@@ -167,10 +167,10 @@ fn timestamps_add_twelve_bytes() {
     assert_eq!((run.log.data[0].1.size, run.log.acks[0].1.size), (1040, 40));
 }
 
-/// Receivers would delay acknowledgements that must not be delayed, or not those that may (RFC
-/// 5681, section 4.2). A single segment waits for the timer: 50 + 200 ms. Of three, two are
-/// acknowledged at once, the third after 200 ms. Segments above a gap at once; the one that fills
-/// the gap (after the timeout at 1 s) at once, too.
+/// Receivers delay acknowledgements only where that is allowed (RFC 5681, section 4.2). A single
+/// segment waits for the timer: 50 + 200 ms. Of three, two are acknowledged at once, the third
+/// after 200 ms. Segments above a gap at once; the one that fills the gap (after the timeout at 1
+/// s) at once, too.
 #[test]
 fn acknowledgements_are_delayed_where_allowed() {
     let acks = |bytes: u64, lost: &[u64]| {

@@ -1,5 +1,6 @@
-//! How far acknowledgements run ahead of the bandwidth: links that collect them need a larger
-//! window to stay busy in between (Linux, `net/ipv4/tcp_bbr.c`, `bbr_update_ack_aggregation`).
+//! Extent to which acknowledgements run ahead of the bandwidth: links that collect them need a
+//! larger window to stay busy in between (Linux, `net/ipv4/tcp_bbr.c`,
+//! `bbr_update_ack_aggregation`).
 
 use forebay_network::RateSample;
 use forebay_units::Time;
@@ -7,7 +8,7 @@ use forebay_units::Time;
 /// Round trips that a maximum stands for (`bbr_extra_acked_win_rtts`), twice.
 const ROUNDS: u32 = 5;
 /// Longest time in seconds that the window makes up for (`bbr_extra_acked_max_us`).
-const LONGEST: f64 = 0.1;
+const MAX_TIME: f64 = 0.1;
 
 /// The excess of what is delivered over what the bandwidth delivers, in bytes.
 #[derive(Default)]
@@ -16,14 +17,14 @@ pub(super) struct Aggregation {
     extra: [f64; 2],
     rounds: u32,
     now_in: usize,
-    /// Since when what is delivered has run ahead, and how much was.
+    /// Time since which what is delivered has run ahead, and the bytes acknowledged since.
     since: Time,
     acked: f64,
     delivered: u64,
 }
 
 impl Aggregation {
-    /// What has been delivered in all.
+    /// Returns the total delivered.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
     }
@@ -58,6 +59,6 @@ impl Aggregation {
 
     /// Bytes that the window needs for it.
     pub(super) fn window(&self, bw: f64) -> f64 {
-        self.extra[0].max(self.extra[1]).min(bw * LONGEST)
+        self.extra[0].max(self.extra[1]).min(bw * MAX_TIME)
     }
 }

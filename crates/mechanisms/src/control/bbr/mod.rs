@@ -53,7 +53,7 @@ parameters! {
         /// Time of which the least round-trip time is that of the path; without a lower one,
         /// PROBE_RTT drains the queue to measure it. Above 0 s.
         min_rtt_window: Span = "10 s", "Linux, net/ipv4/tcp_bbr.c, bbr_min_rtt_win_sec";
-        /// How long PROBE_RTT lasts at least.
+        /// Shortest duration of PROBE_RTT.
         probe_rtt_time: Span = "200 ms", "Linux, net/ipv4/tcp_bbr.c, bbr_probe_rtt_mode_ms";
     }
 }
@@ -106,19 +106,19 @@ enum Mode {
 /// Pacing gains of the phases of PROBE_BW (`bbr_pacing_gain`).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The least window in segments (`bbr_cwnd_min_target`).
-const LEAST: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 /// The path is full if the bandwidth has grown by less than this in three rounds
 /// (`bbr_full_bw_thresh`, `bbr_full_bw_cnt`).
 const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 /// The rate of pacing stays this share below the bandwidth (`bbr_pacing_margin_percent`).
 const MARGIN: f64 = 0.01;
-/// What of the window gain and path do not ask for, in units of what is sent at once: one unit
+/// Part of the window that gain and path do not ask for, in units of what is sent at once: one unit
 /// waits at the sender, one is being sent and one being received (`bbr_quantization_budget`).
 const UNITS: f64 = 3.0;
-/// What is sent at once: bytes that pacing sends in 1/1024 s (`sk_pacing_shift`), less than a
-/// packet of 64 KiB with its headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`), in whole segments
-/// (`bbr_tso_segs_goal`).
+/// Duration of what is sent at once: bytes that pacing sends in 1/1024 s (`sk_pacing_shift`), less
+/// than a packet of 64 KiB with its headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`), in whole
+/// segments (`bbr_tso_segs_goal`).
 const BURST_S: f64 = 1.0 / 1024.0;
 const BURST_BYTES: f64 = 65_535.0 - 320.0;
 const BURST_SEGMENTS: f64 = 127.0;
@@ -133,7 +133,8 @@ struct Bbr {
     cwnd_gain: f64,
     min_rtt_window: Span,
     probe_rtt_time: Span,
-    /// Where in the cycle a connection starts differs between connections.
+    /// Seed of the place in the cycle at which a connection starts, which differs between
+    /// connections.
     seed: u64,
     mode: Mode,
     pacing_gain: f64,
@@ -153,7 +154,8 @@ struct Bbr {
     cycle_start: Time,
     min_rtt: Option<Span>,
     min_rtt_at: Time,
-    /// When PROBE_RTT may end, once its window is reached, and whether a round has passed then.
+    /// Time at which PROBE_RTT may end, once its window is reached, with `probe_round` true once a
+    /// round has passed in it.
     probe_end: Option<Time>,
     probe_round: bool,
     /// Samples of segments sent at a C.delivered within this range are limited by PROBE_RTT.
@@ -208,7 +210,7 @@ impl Bbr {
         self.policer.rate().unwrap_or(self.max_bw.max())
     }
 
-    /// What the path holds at bandwidth `bw`, times `gain`, in bytes.
+    /// Returns the bytes that the path holds at bandwidth `bw`, times `gain`.
     fn held(&self, bw: f64, gain: f64, smss: f64) -> f64 {
         match self.min_rtt {
             Some(min_rtt) => gain * bw * min_rtt.seconds(),
@@ -245,7 +247,7 @@ impl Bbr {
         }
     }
 
-    /// Whether the present phase of PROBE_BW has done what it is for.
+    /// Returns true if the present phase of PROBE_BW has done what it is for.
     fn phase_is_over(&self, sample: &RateSample, smss: f64) -> bool {
         let elapsed = sample.now.since(self.cycle_start);
         let long = self.min_rtt.is_some_and(|min_rtt| elapsed > min_rtt);
@@ -327,7 +329,7 @@ impl Bbr {
             *to = sample.delivered + sample.in_flight;
         }
         match self.probe_end {
-            None if sample.in_flight as f64 <= LEAST * window.smss => {
+            None if sample.in_flight as f64 <= MIN_WINDOW * window.smss => {
                 self.probe_end = Some(now + self.probe_rtt_time);
                 self.probe_round = false;
                 self.next_round = sample.delivered;
@@ -384,7 +386,7 @@ impl Bbr {
 
     fn set_window(&mut self, window: &mut Window, sample: &RateSample, gain: f64) {
         let (smss, brought) = (window.smss, sample.newly_delivered as f64);
-        let least = LEAST * smss;
+        let least = MIN_WINDOW * smss;
         if sample.newly_delivered > 0 && !self.recover(window, sample) {
             let extra = if self.full { self.aggregation.window(self.bandwidth()) } else { 0.0 };
             let target = self.target_with(gain, extra, smss);

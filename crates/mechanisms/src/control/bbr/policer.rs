@@ -5,8 +5,8 @@ use forebay_network::RateSample;
 use forebay_units::{Span, Time};
 
 /// Rounds of an interval, at least and at most (`bbr_lt_intvl_min_rtts`, and four times that).
-const LEAST_ROUNDS: u32 = 4;
-const MOST_ROUNDS: u32 = 16;
+const MIN_ROUNDS: u32 = 4;
+const MAX_ROUNDS: u32 = 16;
 /// Share of losses from which an interval counts (`bbr_lt_loss_thresh`).
 const LOSSES: f64 = 50.0 / 256.0;
 /// Rates are one if they differ by less than this share, or by so many bytes per second
@@ -16,7 +16,7 @@ const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the rate is kept (`bbr_lt_bw_max_rtts`).
 const KEPT: u32 = 48;
 
-/// What is known of a policer.
+/// State of the detection of a policer.
 #[derive(Default)]
 pub(super) struct Policer {
     samples: bool,
@@ -64,9 +64,9 @@ impl Policer {
             return false;
         }
         self.rounds += u32::from(starts);
-        if sample.app_limited || self.rounds > MOST_ROUNDS {
+        if sample.app_limited || self.rounds > MAX_ROUNDS {
             self.reset(sample);
-        } else if self.rounds >= LEAST_ROUNDS && losses {
+        } else if self.rounds >= MIN_ROUNDS && losses {
             self.end(sample);
         }
         false

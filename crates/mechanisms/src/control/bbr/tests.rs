@@ -40,9 +40,9 @@ fn round(law: &mut Bbr, w: &mut Window, number: u64, rate: f64, in_flight: u64) 
     law.sampled(w, &fact);
 }
 
-/// STARTUP would end before the path is full, or last when it is: it ends with the third round in
-/// which the bandwidth has grown by less than a quarter; then DRAIN sends at 1/2.885 of it until
-/// what is in flight is what the path holds, 1 MB/s times 100 ms and a few segments.
+/// STARTUP ends with the third round in which the bandwidth has grown by less than a quarter: not
+/// before the path is full, and not later. DRAIN then sends at 1/2.885 of it until what is in
+/// flight is what the path holds, 1 MB/s times 100 ms and a few segments.
 #[test]
 fn startup_ends_when_the_bandwidth_has_stopped_growing() {
     let (mut law, mut w) = (bbr(), window(10_000.0));
@@ -61,9 +61,9 @@ fn startup_ends_when_the_bandwidth_has_stopped_growing() {
     assert_ne!(law.cycle, 1, "the cycle never starts with the phase below 1");
 }
 
-/// PROBE_BW would go through other gains than 1.25, 0.75 and six times 1, a round trip each, or
-/// with another window than twice what the path holds: 1 MB/s times 100 ms are 100 segments, so
-/// 200 and three times the two that are sent at once, and two more in the first phase.
+/// PROBE_BW goes through gains of 1.25, 0.75 and six times 1, a round trip each, with a window of
+/// twice what the path holds: 1 MB/s times 100 ms are 100 segments, so 200 and three times the two
+/// that are sent at once, and two more in the first phase.
 #[test]
 fn the_cycle_has_eight_phases() {
     let (mut law, mut w) = (bbr(), window(10_000.0));
@@ -85,11 +85,11 @@ fn the_cycle_has_eight_phases() {
     assert_eq!(gains[start + 8..start + 16], CYCLE);
 }
 
-/// The window would hold too little for what is sent at once, and CoDel or a short queue would lose
-/// less than beside Linux. In 1/1024 s go, of segments of 1448 B: at 1 Mbit/s 122 B, one segment
-/// below 1.2 Mbit/s; from there on two, which at 10 Mbit/s are more than the 1,221 B; at 50 Mbit/s
-/// 6,104 B, four; at 100 Mbit/s 12,207 B, eight; at 1 Gbit/s 122,070 B, of which 65,215 B are the
-/// most, 45. In segments of 500 B that is 130, of which 127 are the most.
+/// The window grows with what is sent at once, as Linux's does: a smaller one loses less to CoDel
+/// or a short queue. In 1/1024 s go, of segments of 1448 B: at 1 Mbit/s 122 B, one segment below
+/// 1.2 Mbit/s; from there on two, which at 10 Mbit/s are more than the 1,221 B; at 50 Mbit/s 6,104
+/// B, four; at 100 Mbit/s 12,207 B, eight; at 1 Gbit/s 122,070 B, of which 65,215 B are the most,
+/// 45. In segments of 500 B that is 130, of which 127 are the most.
 #[test]
 fn more_is_in_flight_the_more_is_sent_at_once() {
     let segments = [(1.0, 1.0), (1.199, 1.0), (1.2, 2.0), (10.0, 2.0), (50.0, 4.0), (100.0, 8.0)];
@@ -108,9 +108,9 @@ fn more_is_in_flight_the_more_is_sent_at_once() {
     assert_eq!(law.target(6.25e6, 1.0, 1448.0), 186.0 * 1448.0);
 }
 
-/// A flow would never measure the path again: 10 s after the least round-trip time was seen last,
-/// the window shrinks to four segments, for 200 ms and a round from when no more is in flight; the
-/// samples of that time do not count as bandwidth, and afterwards the window is what it was.
+/// The path is measured again 10 s after the least round-trip time was seen last: the window
+/// shrinks to four segments, for 200 ms and a round from when no more is in flight; the samples of
+/// that time do not count as bandwidth, and afterwards the window is what it was.
 #[test]
 fn the_round_trip_time_is_measured_every_ten_seconds() {
     let (mut law, mut w) = (bbr(), window(10_000.0));
@@ -140,9 +140,9 @@ fn the_round_trip_time_is_measured_every_ten_seconds() {
     }
 }
 
-/// A loss would lower the bandwidth, or take the window further down than to what is in flight: in
-/// the first round of recovery as much is sent as is delivered, and at its end the window is what
-/// it was.
+/// A loss leaves the bandwidth as it is, and takes the window down to what is in flight and no
+/// further: in the first round of recovery as much is sent as is delivered, and at its end the
+/// window is what it was.
 #[test]
 fn losses_leave_the_model_as_it_is() {
     let (mut law, mut w) = (bbr(), window(10_000.0));
@@ -170,9 +170,10 @@ fn losses_leave_the_model_as_it_is() {
     assert_eq!(law.max_bw.max(), 1e6);
 }
 
-/// A flow behind a token bucket would send at the rate of bursts and lose a fifth of it for ever:
-/// two intervals of at least four rounds with a fifth lost, at rates an eighth apart or less, are
-/// taken for a policer, whose rate, the mean of both, is kept for 48 rounds.
+/// A token bucket is found, so that a flow behind it does not send at the rate of bursts and lose a
+/// fifth of it for ever: two intervals of at least four rounds with a fifth lost, at rates an
+/// eighth apart or less, are taken for a policer, whose rate, the mean of both, is kept for 48
+/// rounds.
 #[test]
 fn policers_are_found() {
     let mut policer = Policer::default();
@@ -200,8 +201,8 @@ fn policers_are_found() {
     assert!(pass(&mut policer, 100_000) && policer.rate().is_none());
 }
 
-/// The bandwidth would be that of another window than the last ten rounds: a rate counts for ten
-/// rounds after its own.
+/// The bandwidth is the highest rate of the last ten rounds: a rate counts for ten rounds after its
+/// own.
 #[test]
 fn the_highest_rate_of_ten_rounds_counts() {
     let mut filter = MaxFilter::new(10);
@@ -219,9 +220,9 @@ fn the_highest_rate_of_ten_rounds_counts() {
     assert_eq!(seen[8..], [4.0, 4.0, 1.0, 1.0]);
 }
 
-/// The first flight would leave at another pace than the window in a round trip, times the gain of
-/// STARTUP, less a hundredth (bbr_init_pacing_rate_from_rtt): 10 segments of 1000 B in 100 ms are
-/// 100 kB/s. A first sample of less than that is not followed; one of more is, times the same gain.
+/// The first flight leaves at the pace of the window in a round trip, times the gain of STARTUP,
+/// less a hundredth (bbr_init_pacing_rate_from_rtt): 10 segments of 1000 B in 100 ms are 100 kB/s.
+/// A first sample of less than that is not followed; one of more is, times the same gain.
 #[test]
 fn the_first_pace_is_that_of_the_window() {
     let (mut law, mut w) = (bbr(), window(10_000.0));

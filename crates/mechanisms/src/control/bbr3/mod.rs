@@ -58,7 +58,7 @@ parameters! {
         /// Time between two measurements of the least round-trip time (ProbeRTTInterval). Above
         /// 0 s.
         probe_rtt_interval: Span = "5 s", "draft-ietf-ccwg-bbr, section 2.16.2";
-        /// How long these last at least (ProbeRTTDuration).
+        /// Shortest duration of these (ProbeRTTDuration).
         probe_rtt_time: Span = "200 ms", "draft-ietf-ccwg-bbr, section 2.16.2";
     }
 }
@@ -115,7 +115,7 @@ impl State {
 }
 
 /// The least window in segments (MinPipeCwnd).
-const LEAST: f64 = 4.0;
+const MIN_WINDOW: f64 = 4.0;
 /// The budget for offload in segments.
 const BUDGET: f64 = 3.0;
 /// The rate of pacing stays this share below the bandwidth (PacingMarginPercent).
@@ -231,7 +231,7 @@ impl Bbr3 {
 
     /// QuantizationBudget().
     fn quantized(&self, cap: f64, smss: f64) -> f64 {
-        let cap = cap.max(BUDGET * smss).max(LEAST * smss);
+        let cap = cap.max(BUDGET * smss).max(MIN_WINDOW * smss);
         if self.state == State::Up { cap + 2.0 * smss } else { cap }
     }
 
@@ -362,7 +362,7 @@ impl Bbr3 {
     }
 
     fn probe_rtt_cwnd(&self, smss: f64) -> f64 {
-        self.bdp(self.bw, State::ProbeRtt.gains().1).max(LEAST * smss)
+        self.bdp(self.bw, State::ProbeRtt.gains().1).max(MIN_WINDOW * smss)
     }
 
     /// HandleProbeRTT().
@@ -436,7 +436,7 @@ impl Bbr3 {
         } else if window.cwnd < most || (sample.delivered as f64) < self.initial.unwrap_or(0.0) {
             window.cwnd += brought;
         }
-        window.cwnd = window.cwnd.max(LEAST * smss);
+        window.cwnd = window.cwnd.max(MIN_WINDOW * smss);
         if self.state == State::ProbeRtt {
             window.cwnd = window.cwnd.min(self.probe_rtt_cwnd(smss));
         }
@@ -445,7 +445,7 @@ impl Bbr3 {
             State::Cruise | State::ProbeRtt => self.with_headroom(smss),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        window.cwnd = window.cwnd.min(cap.min(self.bounds.short).max(LEAST * smss));
+        window.cwnd = window.cwnd.min(cap.min(self.bounds.short).max(MIN_WINDOW * smss));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What losses say of the path (draft-ietf-ccwg-bbr, section 5.5.10).
+//! Conclusions from losses about the path (draft-ietf-ccwg-bbr, section 5.5.10).
 
 use forebay_network::{LostSegment, RateSample, Window};
 use forebay_units::Time;
@@ -28,7 +28,7 @@ impl Bounds {
     }
 }
 
-/// What is delivered and lost in a round trip.
+/// Volumes delivered and lost in a round trip.
 #[derive(Default)]
 pub(super) struct Losses {
     /// BBR.bw_latest and BBR.inflight_latest.
@@ -138,6 +138,6 @@ impl Bbr3 {
             return long;
         }
         let headroom = smss.max(self.headroom * long);
-        (long - headroom).max(super::LEAST * smss)
+        (long - headroom).max(super::MIN_WINDOW * smss)
     }
 }

@@ -6,7 +6,7 @@ use forebay_units::{Span, Time};
 use super::{Bbr3, State};
 use crate::control::bbr::scatter;
 
-/// What acknowledgements say of a probe (BBR.ack_phase).
+/// Meaning of acknowledgements for a probe (BBR.ack_phase).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum AckPhase {
     #[default]

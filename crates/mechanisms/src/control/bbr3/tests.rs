@@ -20,8 +20,8 @@ fn window(cwnd: f64) -> Window {
     Window { cwnd, ssthresh: f64::INFINITY, smss: 1000.0 }
 }
 
-/// What a round trip of 100 ms brings that ends at `ms`, at `rate` in bytes per second, with
-/// `in_flight` bytes left in flight.
+/// Returns the sample of a round trip of 100 ms that ends at `ms`, at `rate` in bytes per second,
+/// with `in_flight` bytes left in flight.
 fn brought(law: &Bbr3, ms: u64, rate: f64, in_flight: u64) -> RateSample {
     let newly_delivered = (rate / 10.0) as u64;
     RateSample {
@@ -57,9 +57,9 @@ fn settled() -> (Bbr3, Window) {
     (law, w)
 }
 
-/// Startup would end before the path is full, or drain with another gain (sections 5.3.1 and
-/// 5.3.2): three rounds in which the rate has grown by less than a quarter end it; Drain paces at
-/// half the bandwidth, less the margin of 1 %, until what is in flight is what the path holds.
+/// Startup ends after three rounds in which the rate has grown by less than a quarter, and Drain
+/// paces at half the bandwidth, less the margin of 1 %, until what is in flight is what the path
+/// holds (sections 5.3.1 and 5.3.2).
 #[test]
 fn startup_and_drain_follow_the_draft() {
     let (mut law, mut w) = (bbr3(), window(10_000.0));
@@ -84,9 +84,9 @@ fn startup_and_drain_follow_the_draft() {
     assert_eq!(states, [State::Drain, State::Drain, State::Drain, State::Down]);
 }
 
-/// Bandwidth would be probed for at other times than after 2 to 3 s, or as often as Reno does in 62
-/// round trips (section 5.3.3.8): CRUISE, a round of REFILL, then UP until three rounds bring no
-/// more, at gains of 1, 1 and 1.25, and 0.9 for DOWN.
+/// Bandwidth is probed for after 2 to 3 s, or as often as Reno does in 62 round trips (section
+/// 5.3.3.8): CRUISE, a round of REFILL, then UP until three rounds bring no more, at gains of 1, 1
+/// and 1.25, and 0.9 for DOWN.
 #[test]
 fn the_cycle_is_that_of_the_draft() {
     let (mut law, mut w) = settled();
@@ -113,9 +113,9 @@ fn the_cycle_is_that_of_the_draft() {
     assert_eq!(gains, [0.9, 1.0, 1.0, 1.25]);
 }
 
-/// Losses while bandwidth is not probed for would shrink the model by another factor than to what
-/// is delivered, at most by Beta (section 5.5.10.3): from 1 MB/s, with 0.5 MB/s delivered in a
-/// round with a loss, 0.7 MB/s; of the window, 204 segments, 70 %.
+/// Losses while bandwidth is not probed for shrink the model to what is delivered, at most by Beta
+/// (section 5.5.10.3): from 1 MB/s, with 0.5 MB/s delivered in a round with a loss, 0.7 MB/s; of
+/// the window, 204 segments, 70 %.
 #[test]
 fn losses_shrink_the_model_by_beta_at_most() {
     let (mut law, mut w) = settled();
@@ -137,10 +137,9 @@ fn losses_shrink_the_model_by_beta_at_most() {
     assert_eq!(law.max_bw.max(), 1e6);
 }
 
-/// What may be in flight after a probe with too many losses would be another volume than that at
-/// which losses passed 2 % (section 5.5.10.2): before a segment of 1000 B 149 kB were in flight, of
-/// which 2 kB were lost; the prefix of it is (0.02 * 149000 - 2000) / 0.98 = 1000 B. Then CRUISE
-/// leaves 15 % to others.
+/// After a probe with too many losses, what may be in flight is the volume at which losses passed 2
+/// % (section 5.5.10.2): before a segment of 1000 B 149 kB were in flight, of which 2 kB were lost;
+/// the prefix of it is (0.02 * 149000 - 2000) / 0.98 = 1000 B. Then CRUISE leaves 15 % to others.
 #[test]
 fn losses_of_a_probe_bound_what_is_in_flight() {
     let (mut law, mut w) = settled();
@@ -168,8 +167,8 @@ fn losses_of_a_probe_bound_what_is_in_flight() {
     assert_eq!(law.state, State::Down);
 }
 
-/// The round-trip time would be measured more seldom than every 5 s, or with less than half of what
-/// the path holds in flight (section 5.3.4): 50 segments of 100, for 200 ms and a round.
+/// The round-trip time is measured every 5 s, with half of what the path holds in flight (section
+/// 5.3.4): 50 segments of 100, for 200 ms and a round.
 #[test]
 fn the_round_trip_time_is_measured_every_five_seconds() {
     let (mut law, mut w) = settled();

@@ -18,9 +18,9 @@ pub struct ClassPlan {
     pub route: RouteId,
     /// Precedence with which packets set out.
     pub marking: Marking,
-    /// When calls begin to arrive.
+    /// Time at which calls begin to arrive.
     pub start: Time,
-    /// When no more arrive; [`Time::NEVER`] for no such time.
+    /// Time from which no more arrive; [`Time::NEVER`] for no such time.
     pub stop: Time,
     /// The rest.
     pub parameters: CallParameters,
@@ -45,7 +45,7 @@ pub(super) struct Class {
     media_paths: Vec<String>,
 }
 
-/// What is drawn for a call, whatever becomes of it.
+/// Values drawn for a call, whatever becomes of it.
 pub(super) struct Draft {
     pub(super) serial: u64,
     pub(super) media_delay: Span,
@@ -73,7 +73,7 @@ impl Class {
         Self { plan, row, stream, rerouted, serial: 0, call_path, media_paths }
     }
 
-    /// When calls arrive next after `from`; `None` if none will.
+    /// Returns the time of the next arrival of calls after `from`; `None` if none will arrive.
     pub(super) fn next_arrival(&mut self, from: Time) -> Option<Time> {
         let CallParameters { rate, sources, .. } = self.plan.parameters;
         let rate = rate?.per_second() * f64::from(sources.unwrap_or(1));
@@ -81,7 +81,7 @@ impl Class {
         (at < self.plan.stop).then_some(at)
     }
 
-    /// How many calls arrive now, while `present` are there.
+    /// Draws the number of calls that arrive now, while `present` are there.
     ///
     /// With finite sources, arrivals are drawn as if all were idle and those of busy ones thinned
     /// out: an exact way to a rate that depends on the state.
@@ -106,12 +106,13 @@ impl Class {
         }
     }
 
-    /// When the next rerouted call comes, if one is still to come.
+    /// Returns the time of the next rerouted call, if one is still to come.
     pub(super) fn next_rerouted(&self) -> Option<Time> {
         self.rerouted.last().copied()
     }
 
-    /// How many rerouted calls come at `now`.
+    /// Returns the number of rerouted calls that come at `now`, and removes them from those to
+    /// come.
     pub(super) fn take_rerouted(&mut self, now: Time) -> u32 {
         let before = self.rerouted.len();
         while self.rerouted.last().is_some_and(|at| *at <= now) {
@@ -131,7 +132,7 @@ impl Class {
         Draft { serial, media_delay, holding, stream }
     }
 
-    /// When a call with media from `media`, which arrived at `arrival`, ends.
+    /// Returns the time at which a call with media from `media`, which arrived at `arrival`, ends.
     pub(super) fn end(&self, draft: &Draft, arrival: Time, media: Time) -> Time {
         let from = match self.plan.parameters.holding_from {
             HoldingFrom::Media => media,

@@ -1,4 +1,4 @@
-//! What is counted of a class of calls, and its columns in results.
+//! Counts of a class of calls, and its columns in results.
 
 use forebay_network::{ElementCounters, columns};
 use forebay_units::{Span, Time};
@@ -25,7 +25,7 @@ pub struct CallCount {
     pub most: u32,
     /// Calls present integrated over time, in call ps, up to `changed`.
     pub area: u128,
-    /// When `present` last changed, or `area` was last read.
+    /// Time at which `present` last changed, or `area` was last read.
     pub changed: Time,
 }
 
@@ -59,7 +59,7 @@ impl ElementCounters for CallCount {
 }
 
 columns! {
-    /// What is known of a class of calls.
+    /// Results of a class of calls.
     #[derive(Clone, Debug, Serialize)]
     pub struct CallResult {
         /// As in `flows`.

@@ -18,11 +18,11 @@ use crate::pcn_edge::{
 pub struct EdgePlan {
     /// Time from what the egress node sees to its effect at the source.
     pub rtt: Spread,
-    /// Which new calls are blocked.
+    /// Law that blocks new calls.
     pub admission: Option<Box<dyn AdmissionControl>>,
-    /// Which calls in progress must end.
+    /// Law that selects calls in progress that must end.
     pub termination: Option<Box<dyn FlowTermination>>,
-    /// How new calls are probed for.
+    /// Probing for new calls.
     pub probing: Option<ProbingParameters>,
 }
 
@@ -73,7 +73,7 @@ impl Signals {
     }
 }
 
-/// What the laws answer to a packet that leaves the domain.
+/// Answers of the laws to a packet that leaves the domain.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Answers {
     pub(super) admission: Option<AdmissionSignal>,
@@ -88,7 +88,7 @@ pub(super) struct Edge {
     pub(super) entered: u64,
     /// Rate in bit/s at which they entered during the interval before.
     pub(super) sent_rate: f64,
-    /// Whether new calls are blocked, as last observed.
+    /// True if new calls are blocked, as last observed.
     pub(super) blocking: bool,
     /// Draws of round-trip times that belong to no call, and of calls to terminate.
     stream: Stream,
@@ -100,7 +100,7 @@ impl Edge {
         Self { plan, signals, entered: 0, sent_rate: 0.0, blocking: false, stream }
     }
 
-    /// Whether the packets that leave are observed.
+    /// Returns true if the packets that leave are observed.
     #[inline]
     pub(super) fn watches(&self) -> bool {
         self.plan.admission.is_some() || self.plan.termination.is_some()
@@ -116,7 +116,7 @@ impl Edge {
         }
     }
 
-    /// Whether a new call may in while `present` are.
+    /// Returns true if a new call may in while `present` are.
     pub(super) fn admits(&self, present: u32) -> bool {
         self.plan.admission.as_ref().is_none_or(|law| law.admits(present))
     }
@@ -127,7 +127,7 @@ impl Edge {
         self.entered = 0;
     }
 
-    /// What the ingress node does about a signal of the termination law.
+    /// Returns the action of the ingress node upon a signal of the termination law.
     pub(super) fn judge(&mut self, signal: TerminationSignal, now: Time) -> Termination {
         let sent = self.sent_rate;
         let law = self.plan.termination.as_mut();

@@ -46,15 +46,15 @@ const NO_CALL: u64 = u64::MAX;
 /// An ingress-egress aggregate of calls.
 pub struct Calls {
     classes: Vec<Class>,
-    /// By row, of which a class has one for each medium.
+    /// Rows of all classes; a class has one for each medium.
     rows: Vec<Row>,
-    /// By row.
+    /// Counts of calls, by row.
     counts: Vec<CallCount>,
     calls: CallTable,
     present: u32,
     edge: Edge,
     streams: Streams,
-    /// When probes were prepared last.
+    /// Time at which probes were prepared last.
     settled: Time,
 }
 
@@ -76,7 +76,7 @@ const CALL: u32 = 4 << 29;
 const ARRIVAL: u32 = 5 << 29;
 const REROUTE: u32 = 6 << 29;
 
-/// How a call comes about.
+/// Origin of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Initial,

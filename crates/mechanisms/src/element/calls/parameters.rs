@@ -1,10 +1,10 @@
-//! What a scenario says of calls.
+//! Parameters of calls in a scenario.
 
 use forebay_parameters::{Problem, Section, choice, parameters};
 use forebay_units::{Frequency, Size, Span, Time};
 
 choice! {
-    /// How the number of calls that arrive together is distributed.
+    /// Distribution of the number of calls that arrive together.
     pub enum BatchLaw {
         /// Geometric on 1, 2, ... with the given mean.
         Geometric = "geometric",
@@ -14,7 +14,7 @@ choice! {
 }
 
 choice! {
-    /// From when the holding time counts.
+    /// Time from which the holding time counts.
     pub enum HoldingFrom {
         /// From the end of the media delay, when packets begin to flow.
         Media = "media",
@@ -26,19 +26,19 @@ choice! {
 parameters! {
     /// Parameters of a class of calls.
     pub struct CallParameters {
-        /// How often calls (or batches of them) arrive, as a Poisson process. With `sources`: how
-        /// often each idle source does. No new calls if left out.
+        /// Rate at which calls (or batches of them) arrive, as a Poisson process. With `sources`:
+        /// the rate of each idle source. No new calls if left out.
         rate: Option<Frequency>, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
         /// Number of sources, each with at most one call (the model of Engset). Unlimited if left
         /// out (the model of Erlang).
         sources: Option<u32>, "ITU-T E.501, section 2 (finite number of sources)";
         /// Mean number of calls that arrive together.
         batch: f64 = 1.0, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
-        /// How that number is distributed.
+        /// Distribution of that number.
         batch_law: BatchLaw = "geometric", "assumed: the draft names only the mean, section 2.1";
         /// Mean of the exponential holding time. Calls last for ever if left out.
         holding: Option<Span>, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
-        /// From when the holding time counts.
+        /// Time from which the holding time counts.
         holding_from: HoldingFrom = "media", "assumed: a conversation begins with its media";
         /// Upper limit of the random time from a new call's arrival to its first packet (call
         /// set-up); uniform from 0. Calls of a surge, and initial ones, have been set up.
@@ -51,9 +51,9 @@ parameters! {
 parameters! {
     /// Calls that come with a reroute: not asked whether they may in.
     pub struct SurgeParameters {
-        /// When the first may come.
+        /// Time at which the first may come.
         at: Span, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
-        /// How many come.
+        /// Number that come.
         calls: u32, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
         /// They come at random times, uniform over this time; all at once if zero.
         over: Span = "0 s", "draft-babiarz-pcn-explicit-marking-02, section 4.1";
@@ -61,7 +61,7 @@ parameters! {
 }
 
 choice! {
-    /// When a new call is probed for.
+    /// Time at which a new call is probed for.
     pub enum ProbingScheme {
         /// Packets of the call flow only once the test is over.
         BeforeMedia = "before_media",
@@ -73,7 +73,7 @@ choice! {
 parameters! {
     /// Probing: a new call sends test packets, and is refused if one comes back marked.
     pub struct ProbingParameters {
-        /// When a new call is probed for.
+        /// Time at which a new call is probed for.
         scheme: ProbingScheme = "before_media",
             "draft-babiarz-pcn-explicit-marking-02, section 2.1";
         /// Most probes that one call sends.
@@ -82,13 +82,13 @@ parameters! {
         size: Size = "200 B", "assumed: a packet of G.711 with 20 ms";
         /// Time between two probes of a call.
         interval: Span = "20 ms", "assumed: the packet interval of G.711 with 20 ms";
-        /// For how long after its arrival a call can be refused.
+        /// Time after its arrival in which a call can be refused.
         window: Span = "500 ms", "draft-babiarz-pcn-explicit-marking-02, section 2.1";
     }
 }
 
 /// The largest batch mean, and so of the number of calls that one event makes.
-const LARGEST_BATCH: f64 = 1e6;
+const MAX_BATCH: f64 = 1e6;
 
 impl CallParameters {
     /// Refuse what cannot be.
@@ -109,9 +109,8 @@ impl CallParameters {
             );
             return Err(section.fail("initial", message));
         }
-        if !(1.0..=LARGEST_BATCH).contains(&self.batch) {
-            let message =
-                format!("{} is out of range; allowed are 1 to {LARGEST_BATCH}", self.batch);
+        if !(1.0..=MAX_BATCH).contains(&self.batch) {
+            let message = format!("{} is out of range; allowed are 1 to {MAX_BATCH}", self.batch);
             return Err(section.fail("batch", message));
         }
         if self.sources.is_some() && self.batch > 1.0 {

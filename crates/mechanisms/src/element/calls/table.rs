@@ -9,20 +9,20 @@ pub(super) struct Call {
     /// The application, and the stream that it draws from.
     pub(super) traffic: Box<dyn Traffic>,
     pub(super) stream: Stream,
-    /// Which row of the element's classes it belongs to.
+    /// Row of the element's classes to which it belongs.
     pub(super) row: u32,
-    /// How often the place was used before: tells a call from a former one in the same place.
+    /// Number of earlier uses of the place: tells a call from a former one in the same place.
     generation: u32,
     /// Size of the next packet.
     pub(super) size: u16,
     pub(super) alive: bool,
-    /// When the next packet is due; [`Time::NEVER`] if the application has no more.
+    /// Time at which the next packet is due; [`Time::NEVER`] if the application has no more.
     pub(super) next: Time,
-    /// Since when packets flow.
+    /// Time from which packets flow.
     pub(super) media: Time,
-    /// When it ends by itself.
+    /// Time at which it ends by itself.
     pub(super) end: Time,
-    /// When one of its packets reached the egress node with an excess-traffic mark last.
+    /// Time at which one of its packets last reached the egress node with an excess-traffic mark.
     pub(super) marked: Option<Time>,
     /// Time from the egress node's decision to its effect at the source.
     pub(super) rtt: Span,
@@ -35,9 +35,9 @@ pub(super) struct Call {
 pub(super) struct Probe {
     /// Probes not sent yet.
     pub(super) left: u32,
-    /// When the next is due.
+    /// Time at which the next is due.
     pub(super) next: Time,
-    /// Until when the call can be refused.
+    /// Time until which the call can be refused.
     pub(super) until: Time,
 }
 
@@ -61,7 +61,7 @@ impl Call {
         }
     }
 
-    /// When something is due: a probe, a packet, or the end.
+    /// Returns the time at which something is due: a probe, a packet, or the end.
     #[inline]
     pub(super) fn due(&self) -> Time {
         let due = self.next.min(self.end);
@@ -105,7 +105,7 @@ impl CallTable {
         &mut self.calls[place as usize]
     }
 
-    /// What the packets of the call in `place` carry.
+    /// Returns the tag that packets of the call in `place` carry.
     #[inline]
     pub(super) fn tag(&self, place: u32) -> u64 {
         u64::from(self.calls[place as usize].generation) << 32 | u64::from(place)
@@ -138,7 +138,8 @@ mod tests {
         }
     }
 
-    /// A signal for a call that has ended would terminate its successor.
+    /// A new call in an old place has another tag: a signal for a call that has ended does not
+    /// terminate its successor.
     #[test]
     fn a_new_call_in_an_old_place_is_another() {
         let mut table = CallTable::default();

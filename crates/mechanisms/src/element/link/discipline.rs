@@ -20,7 +20,7 @@ pub(super) struct Discipline<const SHAPES: bool> {
     law: Box<dyn QueueDisc>,
     stream: Stream,
     notifier: Option<Notifier>,
-    /// When the law will have a packet to send, if it gave none when asked last.
+    /// Time at which the law will have a packet to send, if it gave none when asked last.
     held_until: Time,
 }
 
@@ -35,8 +35,8 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         Self { link, law, stream, notifier, held_until: Time::ZERO }
     }
 
-    /// When the next packet may leave, if some wait, none arrives before, and the transmitter is
-    /// free from `free_at` on.
+    /// Returns the time at which the next packet may leave, if some wait, none arrives before, and
+    /// the transmitter is free from `free_at` on.
     #[inline(always)]
     pub(super) fn ready_at(&self, free_at: Time) -> Time {
         if SHAPES { free_at.max(self.held_until) } else { free_at }
@@ -156,23 +156,23 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         }
     }
 
-    /// Whether an idle link may transmit every packet without asking the law. One that shapes must
-    /// see every packet that it lets pass.
+    /// Returns true if an idle link may transmit every packet without asking the law. One that
+    /// shapes must see every packet that it lets pass.
     pub(super) fn is_transparent(&self) -> bool {
         !SHAPES && self.law.is_transparent()
     }
 
-    /// Whether there is a congestion detector.
+    /// Returns true if there is a congestion detector.
     pub(super) fn notifies(&self) -> bool {
         self.notifier.is_some()
     }
 
-    /// Whether sources are notified of packets that are dropped from the queue.
+    /// Returns true if sources are notified of packets that are dropped from the queue.
     pub(super) fn notifies_at_dequeue(&self) -> bool {
         self.notifies() && self.law.drops_at_dequeue()
     }
 
-    /// What the law counts by class, brought up to `now`, if it does.
+    /// Returns the law's counts by class, brought up to `now`, if it has any.
     pub(super) fn class_counts(&mut self, now: Time) -> Option<&mut dyn ElementCounters> {
         self.law.class_counts(now).map(|counts| counts as &mut dyn ElementCounters)
     }

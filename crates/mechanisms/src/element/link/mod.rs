@@ -49,7 +49,7 @@ pub struct LinkParts {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
-    /// What it offers over time in place of the rate, and its propagation delays in place of the
+    /// Capacity over time in place of the rate, and propagation delays over time in place of the
     /// delay, if these change.
     pub changes: Option<(Capacity, DelaySchedule)>,
     /// Conditioners in the order in which packets pass them.

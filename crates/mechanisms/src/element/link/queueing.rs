@@ -1,4 +1,4 @@
-//! What happens to a packet at a FIFO link, from its arrival to its scheduled transmission: the
+//! Path of a packet through a FIFO link, from its arrival to its scheduled transmission: the
 //! conditioners, the decision of the drop policy (RFC 7567), and Lindley's recursion (Proc.
 //! Cambridge Philos. Soc. 48 (1952) 277-289).
 //!
@@ -55,9 +55,9 @@ pub(super) use with_policy;
 pub(super) struct Queueing {
     pub(super) transmitter: Transmitter,
     pub(super) conditioning: Vec<Conditioning>,
-    /// From which the drop policy draws.
+    /// Random stream from which the drop policy draws.
     stream: Stream,
-    /// How the link is executed; known when the run begins.
+    /// Mode of execution of the link; known when the run begins.
     pub(super) mode: ExecutionMode,
     /// The single destination of what leaves, if packets are sent ahead and there is one.
     pub(super) next_hop: Option<NextHop>,
@@ -214,8 +214,8 @@ impl Queueing {
 
 /// A packet that the drop policy has accepted.
 pub(super) struct Admitted {
-    /// Whether it is to be marked.
+    /// True if it is to be marked.
     pub(super) marked: bool,
-    /// When it reaches the far end.
+    /// Time at which it reaches the far end.
     pub(super) out: Time,
 }

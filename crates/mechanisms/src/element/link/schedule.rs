@@ -1,4 +1,4 @@
-//! What a link offers over time: rates and propagation delays that change at given times, and
+//! Capacity of a link over time: rates and propagation delays that change at given times, and
 //! opportunities for delivery.
 //!
 //! What was offered from the start of the run to a time is computed in whole units of a bit times a
@@ -66,8 +66,9 @@ impl RateSchedule {
         (self.until(to) - self.until(from.min(to))) as f64 / BIT as f64
     }
 
-    /// When a transmission of `bits` that begins at `start` ends: the remaining bits continue at
-    /// the new rate where it changes. [`Time::NEVER`] if no more is offered.
+    /// Returns the time at which a transmission of `bits` that begins at `start` ends: the
+    /// remaining bits continue at the new rate where it changes. [`Time::NEVER`] if no more is
+    /// offered.
     #[must_use]
     pub fn end(&self, start: Time, bits: u64) -> Time {
         if start == Time::NEVER {
@@ -230,7 +231,7 @@ impl Opportunities {
     }
 }
 
-/// What a link offers over time.
+/// Capacity of a link over time.
 #[derive(Clone, Debug)]
 pub enum Capacity {
     /// Rates.
@@ -307,9 +308,9 @@ mod tests {
         RateSchedule::new(&steps, period.map(Span::from_ms))
     }
 
-    /// A packet would be sent at the rate of its beginning although the link has become slower:
-    /// 8000 bit begun at 9 ms have 1 ms at 1 Mbit/s (1000 bit) and then need 7000 bit at
-    /// 500 kbit/s, 14 ms: the end is at 24 ms.
+    /// The remaining bits of a packet continue at the new rate when the link becomes slower: 8000
+    /// bit begun at 9 ms have 1 ms at 1 Mbit/s (1000 bit) and then need 7000 bit at 500 kbit/s, 14
+    /// ms: the end is at 24 ms.
     #[test]
     fn remaining_bits_continue_at_the_new_rate() {
         let schedule = rates(&[(0, 1_000_000), (10, 500_000)], None);
@@ -321,10 +322,10 @@ mod tests {
         assert_eq!(schedule.offered(at(5 * MS), at(20 * MS)), 10_000.0);
     }
 
-    /// A transmission over changes would be rounded at each of them: 3 bit at 3 bit/s and then
+    /// A transmission over changes is rounded once, not at each of them: 3 bit at 3 bit/s and then
     /// 7 bit/s. From 1 ps before the change of 1 s on, 3e-12 bit are sent before it, and the rest
     /// takes (3 - 3e-12) / 7 s = 428,571,428,571 ps exactly (3e12 - 3 = 7 * 428,571,428,571), so no
-    /// rounding at all; without the first ps it would be 428,571,428,571.43 ps, rounded up.
+    /// rounding at all; without the first ps it is 428,571,428,571.43 ps, rounded up.
     #[test]
     fn there_is_one_rounding() {
         let second = PS_PER_S;
@@ -339,8 +340,8 @@ mod tests {
         }
     }
 
-    /// A link that stalls would send all the same, or never again: at 1 Mbit/s with a pause from 5
-    /// to 25 ms, 8000 bit begun at 0 end at 28 ms.
+    /// A link that stalls sends nothing meanwhile, and continues afterwards: at 1 Mbit/s with a
+    /// pause from 5 to 25 ms, 8000 bit begun at 0 end at 28 ms.
     #[test]
     fn a_rate_of_zero_stalls() {
         let schedule = rates(&[(0, 1_000_000), (5, 0), (25, 1_000_000)], None);
@@ -353,9 +354,9 @@ mod tests {
         assert_eq!(ended.end(Time::NEVER, 1), Time::NEVER);
     }
 
-    /// A schedule would end after its first period, or drift: 1 Mbit/s for 10 of 20 ms is
-    /// 10,000 bit a period. 25,000 bit begun at 0 end half-way through the third: at 45 ms; begun
-    /// in a pause, at 15 ms, 10,000 bit end with the next active part, at 30 ms.
+    /// A schedule repeats without drift: 1 Mbit/s for 10 of 20 ms is 10,000 bit a period. 25,000
+    /// bit begun at 0 end half-way through the third: at 45 ms; begun in a pause, at 15 ms, 10,000
+    /// bit end with the next active part, at 30 ms.
     #[test]
     fn a_schedule_repeats() {
         let schedule = rates(&[(0, 1_000_000), (10, 0)], Some(20));
@@ -367,8 +368,8 @@ mod tests {
         assert_eq!(schedule.rate(at(1010 * MS)).bps(), 0);
     }
 
-    /// Opportunities would be lost at the seam of two periods, or come twice: at 3, 3, 7 ms, then
-    /// at 10, 10, 14 ms.
+    /// Opportunities at the seam of two periods come once each, and none is lost: at 3, 3, 7 ms,
+    /// then at 10, 10, 14 ms.
     #[test]
     fn opportunities_repeat_after_the_last() {
         let times = Opportunities::new(&[3, 3, 7].map(Span::from_ms));
@@ -387,7 +388,7 @@ mod tests {
         assert_eq!((times.next(at(0)), times.offered(at(0), at(5 * MS))), (at(5 * MS), 3000));
     }
 
-    /// Delays would change at other times than given.
+    /// Delays change at the given times, and hold until the next.
     #[test]
     fn delays_hold_until_the_next() {
         let steps = vec![(Span::ZERO, Span::from_ms(5)), (Span::from_ms(10), Span::from_ms(20))];

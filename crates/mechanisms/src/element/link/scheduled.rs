@@ -43,9 +43,9 @@ pub(super) struct ScheduledLink<const SHAPES: bool> {
     mode: ExecutionMode,
     /// The single destination of what leaves, if packets are sent ahead and there is one.
     next_hop: Option<NextHop>,
-    /// Whether the choice of the next packet is deferred.
+    /// True if the choice of the next packet is deferred.
     deferred: bool,
-    /// Whether an idle link transmits every packet at once.
+    /// True if an idle link transmits every packet at once.
     fast_path: bool,
 }
 
@@ -67,7 +67,7 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         }
     }
 
-    /// When the next choice is due if packets wait and none arrives before.
+    /// Returns the time at which the next choice is due if packets wait and none arrives before.
     #[inline(always)]
     fn due(&self) -> Time {
         self.discipline.ready_at(self.transmitter.free_at)

@@ -95,7 +95,7 @@ struct Unfinished {
     bits: u64,
 }
 
-/// What waits in the queue, and the time integral of its length.
+/// Packets and bytes that wait in the queue, and the time integral of its length.
 #[derive(Clone, Copy, Default)]
 pub(in crate::element) struct QueueOccupancy {
     pub(in crate::element) backlog: Backlog,
@@ -188,16 +188,17 @@ pub(in crate::element) struct Transmitter {
     /// Packets in the order of transmission: those that have left the queue, then (in a FIFO link)
     /// those that wait. Empty where departures are sent ahead: the next element holds them.
     pub(in crate::element) in_flight: RingBuffer<InFlight>,
-    /// What waits, where `in_flight` does not hold it or does not tell what has left the queue.
+    /// Packets that wait, where `in_flight` does not hold them or does not tell what has left the
+    /// queue.
     pub(in crate::element) waiting: WaitingList,
-    /// What left the queue last, where `in_flight` does not hold it.
+    /// Packet that left the queue last, where `in_flight` does not hold it.
     pub(in crate::element) last: Scheduled,
     /// End of the last transmission scheduled.
     pub(in crate::element) free_at: Time,
     pub(in crate::element) queue: QueueOccupancy,
     scheduled_totals: TxTotals,
     carried_over: TxTotals,
-    /// What was left to send, when counters were last read, of the packet in transmission.
+    /// Part of the packet in transmission that was left to send when counters were last read.
     unfinished: Option<Unfinished>,
     background: Option<BackgroundTraffic>,
 }
@@ -310,13 +311,13 @@ impl Transmitter {
         self.transmit(packet, scheduled.start)
     }
 
-    /// Whether background traffic fills the link.
+    /// Returns true if background traffic fills the link.
     pub(in crate::element) fn has_background(&self) -> bool {
         self.background.is_some()
     }
 
-    /// When `packet` reaches the far end if it arrives at `at`, next after all that is scheduled,
-    /// and finds no background traffic.
+    /// Returns the time at which `packet` reaches the far end if it arrives at `at`, next after all
+    /// that is scheduled, and finds no background traffic.
     #[inline]
     pub(in crate::element) fn earliest_exit(&mut self, packet: &Packet, at: Time) -> Time {
         at.max(self.free_at) + self.transmission_time(packet.size) + self.delay
@@ -352,18 +353,19 @@ impl Transmitter {
         }
     }
 
-    /// Where waiting times are counted at arrival: bring their count to `now`.
+    /// Brings the count of waiting times to `now`, where they are counted at arrival.
     pub(in crate::element) fn sync_wait(&mut self, now: Time) {
         self.queue.sync_wait(now, self.waiting.remaining_wait(now));
     }
 
-    /// Whether the link is idle at `now`, after the departures from the queue up to some time.
+    /// Returns true if the link is idle at `now`, after the departures from the queue up to some
+    /// time.
     #[inline(always)]
     pub(in crate::element) fn is_idle(&self, now: Time) -> bool {
         self.free_at <= now && self.queue.backlog.packets == 0
     }
 
-    /// Since when the link has been idle at `now`; `None` if it is busy.
+    /// Returns the time since which the link has been idle at `now`; `None` if it is busy.
     #[inline]
     pub(in crate::element) fn idle_since(&self, now: Time) -> Option<Time> {
         self.is_idle(now).then_some(self.free_at)

@@ -39,7 +39,7 @@ pub(super) struct VariableLink {
     /// Expiry of the timer of [`SERVE`] that is in force; [`Time::NEVER`] for none.
     wake_time: Time,
     in_flight: RingBuffer<InFlight>,
-    /// When the last packet sent reaches the far end.
+    /// Time at which the last packet sent reaches the far end.
     last_out: Time,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct VariableLink {
 struct Sending {
     packet: Packet,
     start: Time,
-    /// When it ends; [`Time::NEVER`] where opportunities decide that.
+    /// Time at which it ends; [`Time::NEVER`] where opportunities decide that.
     end: Time,
     /// Bytes that opportunities have not delivered.
     left: u64,
     /// Bits that are counted as sent.
     counted: u64,
-    /// Up to when the transmission is counted as busy time.
+    /// Time up to which the transmission is counted as busy time.
     since: Time,
 }
 
@@ -84,7 +84,7 @@ impl VariableLink {
         self.occupancy.backlog.packets > 0
     }
 
-    /// Since when the link has been idle at `now`; `None` if it is busy.
+    /// Returns the time since which the link has been idle at `now`; `None` if it is busy.
     fn idle_since(&self, now: Time) -> Option<Time> {
         let sends = match self.capacity {
             Capacity::Rates(_) => self.free_at > now,
@@ -150,7 +150,8 @@ impl VariableLink {
         }
     }
 
-    /// When the next transmission is due if packets wait, under a schedule of rates.
+    /// Returns the time at which the next transmission is due if packets wait, under a schedule of
+    /// rates.
     fn due(&self) -> Time {
         self.discipline.ready_at(self.free_at)
     }

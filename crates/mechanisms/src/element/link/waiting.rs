@@ -22,7 +22,7 @@ impl Scheduled {
 /// begun may still be at the front.
 pub(in crate::element) struct WaitingList {
     queue: RingBuffer<Scheduled>,
-    /// When the transmission of the first begins; [`Time::NEVER`] if there is none.
+    /// Time at which the transmission of the first begins; [`Time::NEVER`] if there is none.
     next_start: Time,
 }
 

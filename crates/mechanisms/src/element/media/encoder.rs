@@ -22,7 +22,7 @@ pub(super) struct Encoder {
     ordered: VecDeque<(Time, f64)>,
     /// Data of the frames that wait, in bytes.
     frames: VecDeque<u64>,
-    /// What waits, in bits of packets.
+    /// Data and headers that wait, in bits of packets.
     waiting: f64,
 }
 
@@ -105,7 +105,7 @@ impl Encoder {
         Some(u16::try_from(size).expect("checked when read"))
     }
 
-    /// What waits, in bits of packets.
+    /// Returns the data and headers that wait, in bits of packets.
     pub(super) fn waiting_bits(&self) -> f64 {
         self.waiting
     }
@@ -134,8 +134,9 @@ mod tests {
         Encoder::new(&parameters, Streams::new(1, 0).named("frames"))
     }
 
-    /// Media would take more of a link than their rate, or less: 500 kbit/s are 2500 B a frame at
-    /// 25 frames/s, in three packets with 40 B of header each: 1000, 1000 and 380 B of data.
+    /// A frame with its headers has the bits of its interval, so that media take of a link what
+    /// their rate says: 500 kbit/s are 2500 B a frame at 25 frames/s, in three packets with 40 B of
+    /// header each: 1000, 1000 and 380 B of data.
     #[test]
     fn a_frame_with_its_headers_has_the_bits_of_its_interval() {
         let mut encoder = encoder(500_000, 0.0);
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!((sizes, encoder.waiting_bits()), (vec![1040, 1040, 420], 0.0));
     }
 
-    /// A frame would have no packet when the rate is less than its headers.
+    /// A frame has a packet with a byte of data even when the rate is less than its headers.
     #[test]
     fn every_frame_has_data() {
         let mut encoder = encoder(1, 0.0);
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!((encoder.pop(), encoder.pop()), (Some(41), None));
     }
 
-    /// An encoder would follow a rate at once, or never.
+    /// An encoder follows a new rate from the first frame after its time on, not at once.
     #[test]
     fn a_new_rate_counts_from_its_time_on() {
         let mut encoder = encoder(500_000, 0.0);
@@ -165,9 +166,9 @@ mod tests {
         assert_eq!((encoder.rate(), encoder.waiting_bits()), (250e3, 30_000.0));
     }
 
-    /// Frames would drift from their rate, or not vary as those of a codec: the mean of 1 + X with
-    /// a Laplace X of scale 0.15, cut at 1, is 1, and the mean of |X| is
-    /// 0.15 * (1 - exp(-1 / 0.15)) = 0.1498.
+    /// Sizes of frames keep their mean rate and vary by a Laplace distribution: the mean of 1 + X
+    /// with a Laplace X of scale 0.15, cut at 1, is 1, and the mean of |X| is 0.15 * (1 - exp(-1 /
+    /// 0.15)) = 0.1498.
     #[test]
     fn sizes_of_frames_are_laplace_about_their_mean() {
         let mut encoder = encoder(10_000_000, 0.15);

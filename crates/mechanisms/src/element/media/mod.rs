@@ -38,13 +38,13 @@ parameters! {
         header: Size = "40 B", "RFC 791; RFC 768; RFC 3550, section 5.1";
         /// Size of a report.
         report: Size = "64 B", "RFC 8698, section 5.3 (48 bits in a packet of RTCP)";
-        /// Whether packets are ECN-capable.
+        /// Send ECN-capable packets.
         ecn: bool = false, "RFC 6679";
     }
 }
 
 /// The greatest rate that a report can say (RFC 8698, section 5.3).
-const MOST: Rate = Rate::from_bps(u32::MAX as u64);
+const MAX_RATE: Rate = Rate::from_bps(u32::MAX as u64);
 
 impl MediaParameters {
     /// Refuse what cannot be.
@@ -64,7 +64,7 @@ impl MediaParameters {
         if least.bps() == 0 {
             return Err(section.fail("min_rate", "is no rate; allowed are 1 bit/s and more"));
         }
-        if most < least || most > MOST {
+        if most < least || most > MAX_RATE {
             let message = "is out of range; allowed are min_rate to 4294967295 bit/s, the most \
                            that a report can say";
             return Err(section.fail("max_rate", message));
@@ -110,7 +110,7 @@ pub struct MediaSenders {
 struct Sender {
     encoder: Encoder,
     law: Box<dyn RateAdaptation>,
-    /// When the next packet of what waits leaves; [`Time::NEVER`] if nothing waits.
+    /// Time at which the next packet of what waits leaves; [`Time::NEVER`] if nothing waits.
     leaves: Time,
     /// Packets sent.
     sent: u64,

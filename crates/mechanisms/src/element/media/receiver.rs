@@ -9,7 +9,7 @@ use super::MediaParameters;
 use crate::adaptation::{Arrival, MediaReceiver, Reports};
 use forebay_network::Ecn;
 
-/// Where the receivers of a group of media flows stand.
+/// Flows and routes of the receivers of a group of media flows.
 #[derive(Clone, Copy, Debug)]
 pub struct MediaRoutes {
     /// The first flow, and how many there are.
@@ -37,11 +37,11 @@ pub struct MediaReceivers {
 /// One receiver.
 struct Receiver {
     law: Box<dyn MediaReceiver>,
-    /// When the latest packet was sent, and when it arrived.
+    /// Times at which the latest packet was sent, and at which it arrived.
     latest: (Time, Time),
-    /// Whether a packet has arrived since the latest report.
+    /// True if a packet has arrived since the latest report.
     news: bool,
-    /// Whether the timer of the next report is set.
+    /// True if the timer of the next report is set.
     armed: bool,
 }
 

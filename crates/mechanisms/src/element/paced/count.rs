@@ -1,4 +1,4 @@
-//! What is counted of paced sources, and of frames where they arrive.
+//! Counts of paced sources, and of frames where they arrive.
 
 use forebay_network::ElementCounters;
 use forebay_units::{Span, Time};
@@ -28,9 +28,9 @@ pub struct PacedCount {
     pub accepted: [u64; 2],
     /// Notifications that arrived and were ignored: between sessions, or too soon after another.
     pub ignored: [u64; 2],
-    /// When the first notification arrived.
+    /// Time at which the first notification arrived.
     pub first_notice: Option<Time>,
-    /// When the latest notification arrived.
+    /// Time at which the latest notification arrived.
     pub last_notice: Option<Time>,
     /// The shortest time between two arrivals of notifications.
     pub notice_gap: Option<Span>,

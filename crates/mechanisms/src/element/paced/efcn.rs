@@ -41,10 +41,10 @@ impl EfcnParameters {
     }
 }
 
-/// What has come of a flow since its receiver judged last.
+/// Packets of a flow since its receiver judged last.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Indications {
-    /// Since when; not before the first packet.
+    /// Time from which they are counted; not before the first packet.
     since: Option<Time>,
     packets: u64,
     marked: u64,
@@ -80,10 +80,10 @@ mod tests {
         Ok(rule)
     }
 
-    /// Sources would be slowed by a mark here and there, by marks of long ago, or by each packet:
-    /// with a share of a half and a packet each 10 ms, six packets come by the first judgement at
-    /// 50 ms, of which three are enough and two are not; then five for each, of which three are
-    /// needed.
+    /// Half of the packets of an interval must be marked before a source is slowed: a mark here and
+    /// there, or marks of long ago, do not count, and packets are not judged one by one. With a
+    /// share of a half and a packet each 10 ms, six packets come by the first judgement at 50 ms,
+    /// of which three are enough and two are not; then five for each, of which three are needed.
     #[test]
     fn half_of_the_packets_of_an_interval_are_needed() {
         let rule = rule(&[]).unwrap();
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(told("0000001010011001" /* 0 of 6, 2 of 5, 3 of 5 */), [150]);
     }
 
-    /// A slip would have receivers notify always, or never.
+    /// Parameters that have receivers notify always, or never, are refused.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [

@@ -15,8 +15,8 @@ parameters! {
         payload: Size = "9188 B", "RFC 2225, section 7 (MTU of 9180 B and LLC/SNAP)";
         /// Bytes behind the payload of each frame.
         trailer: Size = "8 B", "ITU-T I.363.5 (trailer of the CPCS-PDU)";
-        /// Whether frames that are missing at the receiver are sent again: a transfer then lasts
-        /// until its source knows that all has arrived.
+        /// Send frames again that are missing at the receiver: a transfer then lasts until its
+        /// source knows that all has arrived.
         retransmit: bool = true, "ITU-T Q.2110 (selective retransmission)";
         /// Time between polls, which ask the receiver what is missing; one follows the last packet
         /// as well. A poll is a packet more.
@@ -27,10 +27,10 @@ parameters! {
 }
 
 /// Packets of a frame at most: their places have 16 bits.
-const MOST_PACKETS: u64 = 65_535;
+const MAX_PACKETS: u64 = 65_535;
 
 /// The longest time between polls: what is due after the end of a run must lie within the clock.
-const LONGEST_POLL: Span = Span::from_s(3600 * 24 * 100);
+const MAX_POLL: Span = Span::from_s(3600 * 24 * 100);
 
 impl FrameParameters {
     /// Refuse what cannot be of packets with `paced`.
@@ -57,11 +57,11 @@ impl FrameParameters {
             );
             return Err(section.fail("payload", message));
         }
-        if bytes.div_ceil(room) > MOST_PACKETS {
-            let message = format!("a frame of {bytes} B takes more than {MOST_PACKETS} packets");
+        if bytes.div_ceil(room) > MAX_PACKETS {
+            let message = format!("a frame of {bytes} B takes more than {MAX_PACKETS} packets");
             return Err(section.fail("payload", message));
         }
-        if !(Span::from_us(1)..=LONGEST_POLL).contains(&self.poll) {
+        if !(Span::from_us(1)..=MAX_POLL).contains(&self.poll) {
             return Err(section.fail("poll", "is out of range; allowed are 1 us to 100 days"));
         }
         if !(1..=65_535).contains(&self.report.bytes()) {
@@ -71,7 +71,7 @@ impl FrameParameters {
     }
 }
 
-/// How packets are cut into frames.
+/// Division of packets into frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Framing {
     /// Packets of a full frame.
@@ -97,17 +97,17 @@ impl Framing {
     }
 }
 
-/// What a packet carries of a frame.
+/// Part of a frame that a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Piece {
     /// The frame, numbered over all transfers of its source (N(S) of Q.2110).
     pub(super) frame: u64,
-    /// Which of all frames sent it is, those sent again counted again. No receiver could tell; only
-    /// what counts losses uses it.
+    /// Number of this transmission among those of all frames, those sent again counted again. No
+    /// receiver could tell; only the count of losses uses it.
     pub(super) transmission: u64,
     /// The packet's place in the frame.
     pub(super) place: u64,
-    /// Whether it is the frame's last (the bit in the header of a cell that AAL5 uses).
+    /// True if it is the frame's last (the bit in the header of a cell that AAL5 uses).
     pub(super) last: bool,
 }
 
@@ -130,7 +130,7 @@ impl Piece {
     }
 }
 
-/// What a receiver reports to its source (STAT and USTAT of Q.2110).
+/// Report of a receiver to its source (STAT and USTAT of Q.2110).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     /// The first frame that it does not have (N(R)).
@@ -179,9 +179,9 @@ mod tests {
         Framing::new(&frames, &paced)
     }
 
-    /// Frames would take other cells than AAL5 says, whose payload, padding and trailer of 8 B fill
-    /// 48 B of each: 9180 B of IP behind 8 B of LLC/SNAP are 9196/48 = 191.6 (RFC 2225, section 7);
-    /// an Ethernet frame's 1500 B are 1516/48 = 31.6; an acknowledgement of TCP of 40 B is 56/48 =
+    /// Frames take the cells that AAL5 says, whose payload, padding and trailer of 8 B fill 48 B of
+    /// each: 9180 B of IP behind 8 B of LLC/SNAP are 9196/48 = 191.6 (RFC 2225, section 7); an
+    /// Ethernet frame's 1500 B are 1516/48 = 31.6; an acknowledgement of TCP of 40 B is 56/48 =
     /// 1.2; the largest, 65535 B, is 65543/48 = 1365.5.
     #[test]
     fn frames_take_the_cells_of_aal5() {
@@ -189,15 +189,16 @@ mod tests {
         assert_eq!(cells, [192, 32, 2, 1, 1366]);
     }
 
-    /// Goodput would count padding, trailers or bytes that are not there: of 192 cells 9188 B, and
-    /// of a last frame all that has room beside the trailer, 48 n - 8 B.
+    /// Goodput counts payload, not padding or trailers: of 192 cells 9188 B, and of a last frame
+    /// all that has room beside the trailer, 48 n - 8 B.
     #[test]
     fn goodput_is_payload() {
         let framing = framing(9188);
         assert_eq!([192, 191, 52, 1].map(|n| framing.payload(n)), [9188, 9160, 2488, 40]);
     }
 
-    /// A receiver would take one packet for another, or a report for other frames.
+    /// Packets and reports are read as they were written: a receiver does not take one packet for
+    /// another, or a source a report for other frames.
     #[test]
     fn packets_carry_what_was_written() {
         let packet = Packet::data(Time::from_ps(5), FlowId::new(1), 9, 53, RouteId::new(2));

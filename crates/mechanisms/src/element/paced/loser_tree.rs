@@ -10,10 +10,10 @@ use forebay_units::Time;
 /// jump that a processor would have to guess. Other changes have the whole tournament played anew.
 pub(super) struct LoserTree {
     winner: Turn,
-    /// Who lost match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and
+    /// Loser of each match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and
     /// `2 n + 1` meet in match `n`.
     losers: Vec<Turn>,
-    /// What each waits for; as many as a power of two.
+    /// Time for which each waits; as many as a power of two.
     times: Vec<Time>,
 }
 
@@ -85,8 +85,8 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// Cells would leave in another order than that of their times, or those of one instant in
-    /// another than that of their sources: against the least of all (time, number).
+    /// Cells leave in the order of their times, and those of one instant in that of their sources:
+    /// the first agrees with the least of all (time, number).
     #[test]
     fn the_first_is_the_least_of_all() {
         let mut stream = Streams::new(5, 0).named("turns");

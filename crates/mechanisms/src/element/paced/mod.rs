@@ -72,9 +72,9 @@ impl PacedParameters {
 
 /// Makes what each source of a group is made of.
 pub struct PacedParts<'a> {
-    /// What they want to send.
+    /// Makes the traffic that they offer.
     pub activity: &'a dyn Fn() -> Box<dyn Activity>,
-    /// How their rates follow notifications.
+    /// Makes the law by which their rates follow notifications.
     pub control: &'a dyn Fn() -> Box<dyn PaceControl>,
     /// If they go by explicit rates.
     pub explicit: Option<Explicit>,
@@ -82,7 +82,7 @@ pub struct PacedParts<'a> {
     pub packets: &'a PacedParameters,
     /// Their frames, if transfers are cut into such.
     pub frames: Option<&'a FrameParameters>,
-    /// Whether their packets can be marked ([`EfcnParameters`]).
+    /// True if their packets can be marked ([`EfcnParameters`]).
     pub efcn: bool,
 }
 
@@ -95,9 +95,9 @@ pub struct PacedSources {
     counts: Vec<PacedCount>,
     explicit: Option<Explicit>,
     sources: Vec<Source>,
-    /// When each is woken.
+    /// Times at which they are woken.
     loser_tree: LoserTree,
-    /// When the timer comes that counts; [`Time::NEVER`] for none.
+    /// Time of the timer that counts; [`Time::NEVER`] for none.
     alarm: Time,
 }
 
@@ -280,7 +280,7 @@ impl PacedSources {
     }
 }
 
-/// What a source with `frames` keeps of them.
+/// Returns the state that a source with `frames` keeps of them.
 fn outbox(frames: &FrameParameters, packets: &PacedParameters) -> Box<Outbox> {
     let poll = frames.retransmit.then_some(frames.poll);
     Box::new(Outbox::new(Framing::new(frames, packets).packets, poll))

@@ -1,4 +1,4 @@
-//! What a source of frames sends next: new frames, missing ones again, and polls.
+//! Order in which a source of frames sends: new frames, missing ones again, and polls.
 //!
 //! The protocol is the selective retransmission of SSCOP (ITU-T Q.2110) without its connection
 //! control and window. The source polls its receiver when `poll` has passed since it did last, and
@@ -34,11 +34,11 @@ pub(super) struct Outbox {
     current: Option<Current>,
     /// Frames sent, those sent again counted again.
     transmissions: u64,
-    /// Whether a poll is to be sent before anything else.
+    /// True if a poll is to be sent before anything else.
     owed: bool,
-    /// When the next poll is due.
+    /// Time at which the next poll is due.
     polls_at: Time,
-    /// When the latest frame arrived, as the receiver says that nothing is missing.
+    /// Time at which the latest frame arrived, as the receiver says that nothing is missing.
     arrived: Time,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Outbox {
 #[derive(Clone, Copy)]
 struct Sent {
     packets: u64,
-    /// When its first packet left, the latest time.
+    /// Time at which its first packet left, the latest time.
     at: Time,
 }
 
@@ -59,7 +59,7 @@ struct Current {
     again: bool,
 }
 
-/// What follows a packet.
+/// Continuation after a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
     /// Another is begun.
@@ -103,7 +103,8 @@ impl Outbox {
         self.missing.clear();
     }
 
-    /// When the latest frame of the transfer arrived, if all have and there is a way to know.
+    /// Returns the time at which the latest frame of the transfer arrived, if all have and there is
+    /// a way to know.
     pub(super) fn arrived(&self) -> Option<Time> {
         self.poll.map(|_| self.arrived)
     }
@@ -135,7 +136,7 @@ impl Outbox {
         if again { packet.as_retransmission() } else { packet }
     }
 
-    /// What follows what was sent by now.
+    /// Returns the continuation after what was sent by now.
     pub(super) fn then(&self) -> Then {
         if self.has_more() {
             Then::Goes

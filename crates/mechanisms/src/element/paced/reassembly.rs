@@ -1,4 +1,4 @@
-//! What a receiver makes of the packets of frames: which frames are whole, and which are missing.
+//! Reassembly of frames from packets at a receiver: which frames are whole, and which are missing.
 
 use forebay_network::{Packet, SackBlocks};
 use forebay_units::Time;
@@ -21,11 +21,11 @@ pub(super) struct Reassembly {
     gaps: Vec<(u64, u64)>,
     /// Above all frames known of (VR(H) of Q.2110).
     high: u64,
-    /// When a frame that was not there arrived last.
+    /// Time at which a frame that was not there arrived last.
     latest: Time,
 }
 
-/// What a packet completes.
+/// Frame or poll that a packet completes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Completes {
     /// Nothing, or a frame of which not all is there.
@@ -170,8 +170,8 @@ mod tests {
         flow.answers(at(1)).map(|report| report.missing.as_slice().to_vec()).collect()
     }
 
-    /// A receiver would hand over what is not whole, or report what is not missing. Five frames of
-    /// two packets, of which 1 loses its first, 2 all, and 3 its last, so that 4 runs into it: 0 is
+    /// A receiver hands over what is whole, and reports the rest missing. Five frames of two
+    /// packets, of which 1 loses its first, 2 all, and 3 its last, so that 4 runs into it: 0 is
     /// whole; 5 shows that 1 to 4 are missing, which comes again in another order.
     #[test]
     fn what_is_not_whole_is_missing() {
@@ -198,8 +198,8 @@ mod tests {
         assert_eq!(count, lost);
     }
 
-    /// The first half of a frame and the second of the next would pass for one: the length is
-    /// right, and only the CRC of AAL5 tells.
+    /// The first half of a frame and the second of the next are no frame: the length is right, and
+    /// only the CRC of AAL5 tells.
     #[test]
     fn two_halves_are_no_frame() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -209,9 +209,9 @@ mod tests {
         assert_eq!((count.whole, count.lost, flow.next()), (0, 2, 0));
     }
 
-    /// Frames lost behind all that arrived would never be known, or a poll that runs into the rest
-    /// of a frame would be heard. Frame 1 loses its last packet, so the first poll goes with it;
-    /// the second covers 1 and 2. When nothing is missing, the report says since when.
+    /// A poll shows which frames were lost behind all that arrived, and is not heard if it runs
+    /// into the rest of a frame. Frame 1 loses its last packet, so the first poll goes with it; the
+    /// second covers 1 and 2. When nothing is missing, the report says since when.
     #[test]
     fn a_poll_tells_what_there_should_be() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -231,8 +231,8 @@ mod tests {
         assert!(reports[0].missing.as_slice().is_empty());
     }
 
-    /// A report would not fit into its cell, or leave gaps out: seven gaps are three, three and
-    /// one.
+    /// A report lists three gaps at most, so that it fits into its cell, and leaves none out: seven
+    /// gaps are three, three and one.
     #[test]
     fn a_report_lists_three_gaps() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -246,11 +246,12 @@ mod tests {
         assert_eq!(listed, all);
     }
 
-    /// Frames would be lost as if each ended where it ends. A frame of n packets, each lost with
-    /// probability p, arrives whole with q^n (q = 1 - p) if it begins cleanly: if the last packet
-    /// before it has arrived, or nothing of a frame that would have begun so, c = q + p^n c. With n
-    /// = 4 and p = 0.1 that is 0.6561 * 0.9/0.9999 = 0.5906; without the second factor it were
-    /// 0.6561. 100,000 frames, neighbours dependent: five standard errors are below 0.012.
+    /// A lost packet spoils one frame or two, as frames end where their last packet says. A frame
+    /// of n packets, each lost with probability p, arrives whole with q^n (q = 1 - p) if it begins
+    /// cleanly: if the last packet before it has arrived, or nothing of a frame that is to begin
+    /// so, c = q + p^n c. With n = 4 and p = 0.1 that is 0.6561 * 0.9/0.9999 = 0.5906; without the
+    /// second factor it is 0.6561. 100,000 frames, neighbours dependent: five standard errors are
+    /// below 0.012.
     #[test]
     fn independent_losses_spoil_a_frame_or_two() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());

@@ -12,7 +12,7 @@ use super::{FrameCount, FrameParameters, PacedParameters};
 use crate::detector::CongestionNotification;
 use crate::explicit_rate::ResourceCell;
 
-/// Where the receivers of a group of paced flows stand.
+/// Flows and routes of the receivers of a group of paced flows.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverPlace {
     /// The first flow, and how many there are.
@@ -42,7 +42,7 @@ struct Forward {
     size: u16,
     /// Notifications sent.
     sent: u64,
-    /// By flow.
+    /// Indications by flow.
     flows: Vec<Indications>,
 }
 
@@ -51,7 +51,7 @@ struct Frames {
     framing: Framing,
     /// Size of reports; 0 if there are none.
     report: u16,
-    /// By flow.
+    /// Counts by flow.
     counts: Vec<FrameCount>,
     flows: Vec<Reassembly>,
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{FrameCount, PacedCount};
 
 columns! {
-    /// What is known of a group of paced sources, besides its flows. Times in sessions include the
+    /// Results of a group of paced sources, besides its flows. Times in sessions include the
     /// silences in them; a transfer of a file is a session.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct PacedResult {
@@ -64,7 +64,8 @@ columns! {
         pub ignored_rate_notices: u64 = Packets as "rate ignored" in notices,
         /// Notifications of a discard that arrived and were ignored.
         pub ignored_discard_notices: u64 = Packets as "discard ignored" in notices,
-        /// When the first notification arrived, in seconds from the start; null if none did.
+        /// Time at which the first notification arrived, in seconds from the start; null if none
+        /// did.
         pub first_notice_s: Option<f64> = Seconds,
         /// The least time between two arrivals of notifications at one source, in seconds; null if
         /// no source had two.

@@ -17,30 +17,31 @@ pub(super) struct Source {
     pub(super) control: Box<dyn PaceControl>,
     stream: Stream,
     pub(super) phase: Phase,
-    /// When the phase began, and when it ends; [`Time::NEVER`] for one that ends by its volume.
+    /// Times at which the phase began and at which it ends; [`Time::NEVER`] for one that ends by
+    /// its volume.
     began: Time,
     pub(super) phase_end: Time,
     /// Packets of the phase that are still to be sent, if it ends by its volume.
     left: Option<u64>,
     pub(super) pace: Pace,
-    /// When the packet that is being filled will be full; [`Time::NEVER`] if none is.
+    /// Time at which the packet that is being filled will be full; [`Time::NEVER`] if none is.
     pub(super) full_at: Time,
     /// Time to fill a packet at the present rate.
     gap: Span,
-    /// What is to be filled of the packet that was begun, while nothing is sent.
+    /// Rest of the begun packet that is to be filled, while nothing is sent.
     rest: f64,
-    /// When the timer that counts is set for.
+    /// Time for which the timer that counts is set.
     pub(super) armed: Time,
     /// Packets sent, and resource-management cells.
     pub(super) sent: u64,
     pub(super) resource_cells: u64,
     /// The explicit rate heard last, over the peak rate; none yet if not a number.
     pub(super) explicit: f64,
-    /// Up to when it is accounted for in its counters.
+    /// Time up to which it is accounted for in its counters.
     accounted: Time,
     /// Its frames, if it has any.
     pub(super) outbox: Option<Box<Outbox>>,
-    /// When it polls, while it has nothing else to send; [`Time::NEVER`] otherwise.
+    /// Time at which it polls, while it has nothing else to send; [`Time::NEVER`] otherwise.
     pub(super) polls_at: Time,
 }
 
@@ -81,12 +82,12 @@ impl Source {
         }
     }
 
-    /// Whether a session is under way.
+    /// Returns true if a session is under way.
     pub(super) fn in_session(&self) -> bool {
         self.phase.session != Session::Idle
     }
 
-    /// When something is due next.
+    /// Returns the time at which something is due next.
     #[inline]
     pub(super) fn due(&self) -> Time {
         self.full_at.min(self.phase_end).min(self.pace.next).min(self.polls_at)
@@ -203,7 +204,7 @@ impl Source {
         self.go_on(now)
     }
 
-    /// What comes next of a transfer in frames: whether it is over.
+    /// Continues a transfer in frames, and returns true if it is over.
     fn go_on(&mut self, now: Time) -> bool {
         match self.outbox.as_ref().map(|outbox| outbox.then()) {
             Some(Then::Waits(until)) => {

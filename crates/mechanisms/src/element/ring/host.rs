@@ -11,7 +11,7 @@ pub(super) struct HostQueues {
     /// Bytes of each queue.
     filled: Vec<u64>,
     by_destination: bool,
-    /// Which queue is asked first.
+    /// Queue that is asked first.
     turn: usize,
     bytes: u64,
     packets: u32,
@@ -64,7 +64,7 @@ impl HostQueues {
         (packet, since)
     }
 
-    /// Since when the oldest frame waits.
+    /// Returns the time since which the oldest frame waits.
     pub(super) fn waiting_since(&self) -> Option<Time> {
         if self.packets == 0 {
             return None;

@@ -22,18 +22,18 @@ use port::{Port, Served};
 /// The way of a route's packets on the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Leg {
-    /// On which ringlet: 0 or 1.
+    /// Ringlet: 0 or 1.
     pub ringlet: u8,
     /// The port at which they come in, in the order of the ringlet's data.
     pub from: u16,
-    /// How many spans they pass: 1 up to the number of stations less 1.
+    /// Number of spans that they pass: 1 up to the number of stations less 1.
     pub spans: u16,
 }
 
 /// The buffers of each station, on each ringlet. Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
-    /// Whether high priority has a transit buffer of its own; if not, transit goes before the host.
+    /// True if high priority has a transit buffer of its own; if not, transit goes before the host.
     pub dual: bool,
     /// Size of the high-priority transit buffer.
     pub high_limit: u64,
@@ -48,7 +48,7 @@ pub struct Buffers {
     pub stop: u64,
     /// Size of each queue of the host.
     pub host_limit: u64,
-    /// Whether the host has a queue for each destination, served in turn, or one for all.
+    /// True if the host has a queue for each destination, served in turn; false for one for all.
     pub by_destination: bool,
 }
 
@@ -60,11 +60,11 @@ pub struct PortParts {
     pub delay: Span,
     /// Its fairness law.
     pub law: Box<dyn RingFairness>,
-    /// When its first interval ends.
+    /// Time at which its first interval ends.
     pub phase: Span,
 }
 
-/// What a ring is made of.
+/// Parts of a ring.
 pub struct RingParts {
     /// Rate of every span.
     pub rate: Rate,
@@ -88,7 +88,7 @@ const ARRIVE: u32 = 2;
 const TICK: u32 = 3;
 const ACCESS: u32 = 4;
 
-/// What stations know of the ways of packets.
+/// Ways of packets over the ring, as stations know them.
 struct Ways {
     stations: usize,
     legs: Vec<Option<Leg>>,
@@ -117,7 +117,7 @@ pub struct Ring {
     stations: usize,
     /// Those of ringlet 0, then those of ringlet 1.
     ports: Vec<Port>,
-    /// When each port's first interval ends.
+    /// Time at which each port's first interval ends.
     phases: Vec<Span>,
     ways: Ways,
     message: Size,

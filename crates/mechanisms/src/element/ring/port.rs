@@ -11,7 +11,7 @@ use crate::element::count_arrival;
 use crate::element::link::transmitter::Transmitter;
 use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
 
-/// What the station does next.
+/// Next action of the station.
 enum Choice {
     Message,
     Transit(RingClass),
@@ -32,9 +32,9 @@ pub(super) struct Port {
     pub(super) messages: VecDeque<RingMessage>,
     /// Messages on the way to the next station, with the times of their arrival.
     pub(super) told: VecDeque<(Time, RingMessage)>,
-    /// Whether a timer is set for the end of the transmission.
+    /// True if a timer is set for the end of the transmission.
     pub(super) waking: bool,
-    /// When a timer is set because a law lets nothing go before.
+    /// Time for which a timer is set because a law lets nothing go before.
     pub(super) due: Option<Time>,
     /// Longest wait of a host frame, by class.
     max_wait: [Span; 2],
@@ -103,7 +103,7 @@ impl Port {
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
-    /// Whether anything waits for the transmitter.
+    /// Returns true if anything waits for the transmitter.
     pub(super) fn is_waiting(&self) -> bool {
         self.transmitter.backlog().packets > 0 || !self.messages.is_empty()
     }
@@ -212,7 +212,7 @@ impl Port {
     }
 }
 
-/// What became of a free transmitter.
+/// Outcome for a free transmitter.
 pub(super) enum Served {
     /// A packet is being sent; it reaches the next station then.
     Packet(Time),

@@ -13,7 +13,7 @@ use forebay_units::Time;
 const ACE: u64 = 8;
 const OPTION: u64 = 1 << 24;
 
-/// What the counters begin with, so that a field of zeros betrays a middlebox (section 3.2.1).
+/// Initial values of the counters, by which a field of zeros betrays a middlebox (section 3.2.1).
 const FIRST_PACKETS: u64 = 5;
 const FIRST_BYTES: u64 = 1;
 
@@ -31,9 +31,9 @@ pub(super) struct Tally {
     ect1: u64,
     /// Marked segments since the last acknowledgement.
     unreported: u8,
-    /// Whether the segment before was marked.
+    /// True if the segment before was marked.
     marked: bool,
-    /// Whether acknowledgements have the option.
+    /// True if acknowledgements have the option.
     option: bool,
 }
 
@@ -102,7 +102,7 @@ impl Tally {
     }
 }
 
-/// What a sender has learnt of its receiver's counters.
+/// Counters of the receiver as its sender knows them.
 pub(super) struct Feedback {
     /// Marked segments and bytes (s.cep, s.ceb).
     packets: u64,
@@ -113,7 +113,7 @@ pub(super) struct Feedback {
     /// acknowledgement that was not superseded.
     delivered: u64,
     echoed: Time,
-    /// What the present acknowledgement has added to the bytes.
+    /// Bytes that the present acknowledgement has added.
     newly: u64,
 }
 
@@ -191,9 +191,9 @@ fn likely(least: u64, safest: u64, bytes: u64, mss: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Fields would be decoded otherwise than the examples of RFC 9768 have it. Appendix A.1: from
-    /// 33,554,433 bytes, 1461 is 1460 more. Appendix A.2.1: of 9 segments, 2 marks are 2; of 10,
-    /// they are 10. A field that moved by more than was acknowledged is believed.
+    /// Fields are decoded as in the examples of RFC 9768. Appendix A.1: from 33,554,433 bytes, 1461
+    /// is 1460 more. Appendix A.2.1: of 9 segments, 2 marks are 2; of 10, they are 10. A field that
+    /// moved by more than was acknowledged is believed.
     #[test]
     fn fields_are_decoded_as_in_the_examples() {
         assert_eq!(difference(1461, 33_554_433, OPTION), 1460);
@@ -203,8 +203,8 @@ mod tests {
         assert_eq!((safest(0, 7), safest(0, 8)), (0, 8));
     }
 
-    /// The number of marked segments would not be that which the bytes make likely. The examples
-    /// of appendix A.2.2, with an MSS of 1460: least and safest number, bytes, and what follows.
+    /// The number of marked segments is that which the bytes make likely. The examples of appendix
+    /// A.2.2, with an MSS of 1460: least and safest number, bytes, and what follows.
     #[test]
     fn bytes_decide_between_two_numbers_of_marks() {
         for (least, safest, bytes, number) in
@@ -214,8 +214,8 @@ mod tests {
         }
     }
 
-    /// Acknowledgements would be of another size: kind and length, three bytes for each field that
-    /// has ever moved, whole words (RFC 9768, table 5).
+    /// Options take kind and length and three bytes for each field that has ever moved, in whole
+    /// words (RFC 9768, table 5): acknowledgements have the published size.
     #[test]
     fn options_have_the_fields_that_moved() {
         let size = |arrivals: &[Ecn]| {

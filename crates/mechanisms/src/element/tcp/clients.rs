@@ -25,7 +25,7 @@ pub struct Clients {
     paths: Paths,
     flows: Vec<Asked>,
     clients: Vec<Client>,
-    /// When flows start, until the run begins.
+    /// Times at which flows start, until the run begins.
     starts: Vec<Time>,
     count: TransferCount,
     /// If they play what they ask for, and choose its bit rate.
@@ -41,23 +41,23 @@ pub struct Paths {
     pub back: EmptyPath,
 }
 
-/// How requests are sent.
+/// Flows, route and marking of requests.
 pub(super) struct Place {
     pub(super) first: FlowId,
     pub(super) route: RouteId,
     pub(super) marking: Marking,
 }
 
-/// What is asked for on one connection.
+/// State of the requests on one connection.
 struct Asked {
     /// Number of requests so far.
     number: u64,
     /// Bytes handed over so far, and bytes until the present object is complete.
     arrived: u64,
     end: u64,
-    /// When the request is repeated; never once something has arrived.
+    /// Time at which the request is repeated; never once something has arrived.
     deadline: Time,
-    /// When the pending event of the timer is.
+    /// Time of the pending event of the timer.
     pending: Time,
     timeout: Span,
 }
@@ -65,7 +65,7 @@ struct Asked {
 /// The state of one client.
 #[derive(Clone, Copy)]
 struct Client {
-    /// When it began to ask for the present page; never while it thinks.
+    /// Time at which it began to ask for the present page; never while it thinks.
     begun: Time,
     /// Size of the first object of the next page.
     first: Size,
@@ -96,7 +96,7 @@ const LEVEL_BITS: u32 = 6;
 
 /// Timeouts of requests: the first, as there is no measurement, and the longest.
 const FIRST_TIMEOUT: Span = Span::from_s(1);
-const LONGEST_TIMEOUT: Span = Span::from_s(60);
+const MAX_TIMEOUT: Span = Span::from_s(60);
 
 impl Clients {
     /// Those of `applications`, which are equal to those at the senders.
@@ -151,7 +151,7 @@ impl Clients {
         }
     }
 
-    /// Whether a timer of these clients has this token.
+    /// Returns true if a timer of these clients has this token.
     pub(super) fn owns(token: u32) -> bool {
         token & (REPEAT | PAGE) != 0
     }
@@ -173,7 +173,7 @@ impl Clients {
             return;
         }
         if asked.deadline <= now {
-            asked.timeout = asked.timeout.times(2).min(LONGEST_TIMEOUT);
+            asked.timeout = asked.timeout.times(2).min(MAX_TIMEOUT);
             self.send(index, place, cx);
         }
         self.set_timer(index, cx);
@@ -198,7 +198,7 @@ impl Clients {
         }
     }
 
-    /// What has been counted up to `now`.
+    /// Returns the counts up to `now`.
     pub(super) fn count(&mut self, now: Time) -> &mut dyn ElementCounters {
         if let Some(viewers) = &mut self.viewers {
             return viewers.count(now);
@@ -208,7 +208,8 @@ impl Clients {
         &mut self.count
     }
 
-    /// What the application of flow `index` says next: a time to think, and the size of an object.
+    /// Draws the next values of the application of flow `index`: a time to think, and the size of
+    /// an object.
     fn draw(&mut self, index: u32) -> (Span, Size) {
         let burst = self.applications.next(index as usize).expect("a client never stops asking");
         (burst.gap, burst.size)

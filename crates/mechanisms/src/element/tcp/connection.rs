@@ -1,4 +1,4 @@
-//! What is kept of each TCP sender, and of the connections of a group beside it.
+//! State of each TCP sender, and of the connections of a group beside it.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(super) struct Connection {
     /// The first segment not acknowledged that is shorter than one MSS.
     pub(super) short: u64,
     pub(super) window: Window,
-    /// When the retransmission timer expires.
+    /// Time at which the retransmission timer expires.
     pub(super) deadline: Time,
     /// Time of the pending event of the timer.
     pub(super) pending: Time,
@@ -77,7 +77,7 @@ pub(super) struct Connection {
     pub(super) ended: bool,
     pub(super) control: Box<dyn CongestionControl>,
     pub(super) scoreboard: Option<Box<Scoreboard>>,
-    /// What only some connections need.
+    /// State that only some connections need.
     pub(super) extension: Option<Box<Extension>>,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Connection {
 pub(super) struct ColdState {
     pub(super) sources: Vec<Source>,
     pub(super) applications: Box<dyn TrafficPool>,
-    /// When the first SYN of each connection was sent; empty without handshakes.
+    /// Time at which the first SYN of each connection was sent; empty without handshakes.
     pub(super) opened: Vec<Time>,
     /// Scoreboards of recoveries that are over, for reuse.
     #[expect(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
@@ -98,7 +98,7 @@ pub(super) struct ColdState {
     pub(super) video: Option<Arc<VideoPlan>>,
 }
 
-/// What a connection begins with.
+/// Initial state of a connection.
 pub(super) struct Fresh {
     pub(super) control: Arc<ControlFactory>,
     pub(super) window: Window,
@@ -160,8 +160,8 @@ impl Connection {
 mod tests {
     use super::*;
 
-    /// A million flows would not fit into the memory planned for them: 600 B each with receiver,
-    /// application and event list.
+    /// A sender is small, so that a million flows fit into the memory planned for them: 600 B each
+    /// with receiver, application and event list.
     #[test]
     fn a_sender_is_small() {
         assert!(size_of::<Connection>() <= 256);

@@ -1,4 +1,4 @@
-//! What senders show of their connections, for plots.
+//! Values of connections that senders show for plots.
 
 use forebay_units::Span;
 
@@ -45,7 +45,7 @@ impl TcpSenders {
     }
 }
 
-/// What is known of a flow while it lasts; before and after, nothing.
+/// Visits the values of a flow while it lasts; before and after, none.
 fn flow_probes(connection: &Connection, visit: &mut dyn FnMut(&str, f64)) {
     if connection.max == 0 || connection.ended {
         return;

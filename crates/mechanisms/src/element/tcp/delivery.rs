@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use forebay_network::{LostSegment, RateSample};
 use forebay_units::{Span, Time};
 
-/// What became of a segment.
+/// State of a segment that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     InFlight,
@@ -14,8 +14,8 @@ enum State {
     Delivered,
 }
 
-/// What is kept of a segment until it is acknowledged cumulatively: the state of the connection
-/// when it was sent last (P.* in the draft).
+/// Record of a segment until it is acknowledged cumulatively: the state of the connection when it
+/// was sent last (P.* in the draft).
 #[derive(Clone, Copy, Debug)]
 struct Record {
     sent: Time,
@@ -45,8 +45,8 @@ pub struct Delivery {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
-    /// What must be delivered before samples are no longer limited by the application; 0 for not
-    /// limited.
+    /// Volume that must be delivered before samples are no longer limited by the application; 0 for
+    /// not limited.
     app_limited: u64,
     lost: u64,
     in_flight: u64,
@@ -58,11 +58,11 @@ pub struct Delivery {
     base: u64,
     /// Segments below this one were looked at for losses.
     searched: u64,
-    /// What this acknowledgement has brought so far.
+    /// Newest segment that this acknowledgement has delivered so far.
     newest: Option<Newest>,
     /// `delivered` and `lost` after the acknowledgement before.
     before: (u64, u64),
-    /// What was in flight when this acknowledgement arrived, and whether that filled the window.
+    /// Volume in flight when this acknowledgement arrived, and true if that filled the window.
     prior_in_flight: u64,
     cwnd_limited: bool,
     /// An acknowledgement has arrived, and no sample been made of it.
@@ -71,7 +71,7 @@ pub struct Delivery {
     losses: Vec<LostSegment>,
 }
 
-/// What the sender knows of an acknowledgement beside the segments that it delivers.
+/// State of the sender at an acknowledgement, beside the segments that it delivers.
 #[derive(Clone, Copy, Debug)]
 pub struct Around {
     /// The current time.
@@ -133,8 +133,8 @@ impl Delivery {
         self.records.get_mut(usize::try_from(at).ok()?)
     }
 
-    /// When segment `number`, which has not arrived, was sent last, and whether that was not the
-    /// first time.
+    /// Returns the time at which segment `number`, which has not arrived, was sent last, and true
+    /// if that was not the first time.
     pub fn undelivered(&self, number: u64) -> Option<(Time, bool)> {
         let at = usize::try_from(number.checked_sub(self.base)?).ok()?;
         let record = self.records.get(at).filter(|record| record.state != State::Delivered)?;
@@ -387,10 +387,10 @@ mod tests {
         sample.rate.map_or(0.0, f64::round)
     }
 
-    /// The rate would be that of another interval than from the last acknowledgement before a
-    /// segment was sent to its own (section 4.1.2): of 1000 B each, 0 and 1 are sent at 0 ms, 2 at
-    /// 100 ms. The acknowledgements of 100, 110 and 200 ms: 1000 B in 100 ms; 2000 B in 110 ms; and
-    /// 2000 B since 2 was sent, in the 100 ms since the acknowledgement of 100 ms.
+    /// The rate is that from the last acknowledgement before a segment was sent to its own (section
+    /// 4.1.2): of 1000 B each, 0 and 1 are sent at 0 ms, 2 at 100 ms. The acknowledgements of 100,
+    /// 110 and 200 ms: 1000 B in 100 ms; 2000 B in 110 ms; and 2000 B since 2 was sent, in the 100
+    /// ms since the acknowledgement of 100 ms.
     #[test]
     fn rates_are_of_what_was_delivered_since_a_segment_was_sent() {
         let mut delivery = Delivery::new();
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!((third.prior_in_flight, third.in_flight), (1000, 0));
     }
 
-    /// Acknowledgements that arrive in a bunch would feign a high rate: the lower of the rates of
+    /// Acknowledgements that arrive in a bunch do not feign a high rate: the lower of the rates of
     /// sending and of acknowledging counts. Four segments of 1000 B leave 10 ms apart; all their
     /// acknowledgements arrive at 130 ms, the last of them 100 ms after its segment. 3000 B (but
     /// for the first) took 30 ms to send: less than the least round-trip time, so no rate; at 200
@@ -435,8 +435,8 @@ mod tests {
         assert_eq!(acknowledge(&mut delivery, 11, 532).rate.map(f64::round), Some(19_802.0));
     }
 
-    /// A pause of the application would be taken for a slow path: what is sent while it limits the
-    /// flow is marked, up to what was in flight then.
+    /// Samples tell whether the application limits the flow, so that its pause is not taken for a
+    /// slow path: what is sent while it limits the flow is marked, up to what was in flight then.
     #[test]
     fn samples_tell_whether_the_application_limits_the_flow() {
         let mut delivery = Delivery::new();
@@ -462,7 +462,7 @@ mod tests {
         }
     }
 
-    /// What is lost would stay in flight, or what is sent again would be measured from its first
+    /// Lost segments leave the network, and what is sent again is not measured from its first
     /// transmission (Karn): of four segments 1 and 2 are reported, 0 is lost and sent again.
     #[test]
     fn losses_leave_the_network() {

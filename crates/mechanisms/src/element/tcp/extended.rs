@@ -1,5 +1,5 @@
-//! What a sender does for its extension: samples of delivery rates, pacing, and reading accurate
-//! ECN feedback.
+//! Work of a sender for its extension: samples of delivery rates, pacing, and reading accurate ECN
+//! feedback.
 
 use forebay_network::{Packet, SackBlocks};
 use forebay_units::Time;
@@ -17,7 +17,7 @@ impl SenderContext<'_, '_> {
         self.c.extension.as_mut()?.delivery.as_mut()
     }
 
-    /// What is known of the receiver's counters.
+    /// Returns the known counters of the receiver.
     pub(super) fn feedback(&mut self) -> Option<&mut Feedback> {
         self.c.extension.as_mut()?.feedback.as_mut()
     }
@@ -158,12 +158,12 @@ impl SenderContext<'_, '_> {
         }
     }
 
-    /// Whether segments leave at a rate.
+    /// Returns true if segments leave at a rate.
     fn is_paced(&self) -> bool {
         self.p.pacing != Pacing::None || self.c.control.pacing_rate().is_some()
     }
 
-    /// Whether pacing has the next segment wait; then an event will come when it need not.
+    /// Returns true if pacing has the next segment wait; then an event will come when it need not.
     #[cold]
     pub(super) fn is_paced_out(&mut self) -> bool {
         let now = self.cx.now();
@@ -185,10 +185,10 @@ impl SenderContext<'_, '_> {
     }
 }
 
-/// What a sender does with accurate feedback.
+/// Use of accurate feedback by a sender.
 impl SenderContext<'_, '_> {
-    /// Whether an acknowledgement reports marks; asked once of each, when the scoreboard knows of
-    /// it.
+    /// Returns true if an acknowledgement reports marks; asked once of each, when the scoreboard
+    /// knows of it.
     #[inline]
     pub(super) fn reports_marks(&mut self, packet: &Packet) -> bool {
         if self.p.accurate { self.decode_marks(packet) } else { packet.ece() }

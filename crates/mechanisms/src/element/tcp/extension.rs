@@ -1,5 +1,5 @@
-//! What only some connections need: samples of delivery rates, loss detection by time, pacing, and
-//! accurate ECN feedback.
+//! State that only some connections need: samples of delivery rates, loss detection by time,
+//! pacing, and accurate ECN feedback.
 
 use forebay_network::CongestionControl;
 use forebay_units::Time;
@@ -24,12 +24,12 @@ pub(super) struct Extension {
 }
 
 impl Extension {
-    /// What the receiver has reported of marks, if it counts them.
+    /// Returns the marked segments and bytes that the receiver has reported, if it counts them.
     pub(super) fn reported_marks(&self) -> Option<(u64, u64)> {
         self.feedback.as_ref().map(Feedback::reported)
     }
 
-    /// What a connection under `control` needs, if anything.
+    /// Makes the extension that a connection under `control` needs, if any.
     pub(super) fn of(control: &dyn CongestionControl, settings: &Settings) -> Option<Box<Self>> {
         let records = control.needs().samples || settings.rack;
         let needed = records || settings.accurate || settings.pacing != Pacing::None;

@@ -1,4 +1,4 @@
-//! What senders state of their connections, for checks.
+//! Statements of senders about their connections, for checks.
 
 use forebay_network::{ElementState, FlowId, StateFact, TcpSenderState};
 

@@ -18,7 +18,7 @@ fn duplicates(blocks: &[(u64, u64)], number: u64) -> Option<(u64, u64)> {
     (first.0 < number || blocks.get(1).is_some_and(within)).then_some(first)
 }
 
-/// What a sender does by time. None of this is reached without loss detection by time.
+/// Work of a sender by time. None of this is reached without loss detection by time.
 impl SenderContext<'_, '_> {
     fn detection(&mut self) -> Option<(&mut LossDetector, &mut Delivery)> {
         let extension = self.c.extension.as_deref_mut()?;
@@ -47,7 +47,7 @@ impl SenderContext<'_, '_> {
         float(delivery.map_or(0, Delivery::in_flight))
     }
 
-    /// How much was found to be lost so far, in bytes.
+    /// Returns the bytes found to be lost so far.
     pub(super) fn marked_losses(&self) -> u64 {
         let delivery = self.c.extension.as_ref().and_then(|it| it.delivery.as_ref());
         delivery.map_or(0, Delivery::lost)
@@ -82,7 +82,7 @@ impl SenderContext<'_, '_> {
         self.plan_loss_timer();
     }
 
-    /// What an acknowledgement of all below `packet.number` says of a loss probe (section 7.4);
+    /// Judges a loss probe by an acknowledgement of all below `packet.number` (section 7.4);
     /// `duplicate` tells that it acknowledges nothing new.
     pub(super) fn judge_probe(&mut self, packet: &Packet, duplicate: bool) {
         let Some((detection, _)) = self.detection() else { return };
@@ -101,9 +101,8 @@ impl SenderContext<'_, '_> {
         }
     }
 
-    /// Where segments are lost that are not being repaired, begin to repair them, by an
-    /// acknowledgement that reports `newly_sacked` segments, or by the timer. While they are,
-    /// send what may be sent.
+    /// Begins to repair lost segments that are not being repaired, by an acknowledgement that
+    /// reports `newly_sacked` segments, or by the timer. While they are, sends what may be sent.
     pub(super) fn repair(&mut self, newly_sacked: u64) {
         match self.c.phase {
             Phase::Loss | Phase::Opening { .. } => {}
@@ -262,8 +261,8 @@ impl SenderContext<'_, '_> {
         }
     }
 
-    /// When the timer for reordering and loss probes expires; while it runs, the retransmission
-    /// timer does not (section 8).
+    /// Returns the time at which the timer for reordering and loss probes expires; while it runs,
+    /// the retransmission timer does not (section 8).
     pub(super) fn loss_timer_at(&mut self) -> Option<Time> {
         let (detection, _) = self.detection()?;
         detection.timer.map(|(at, _)| at)
@@ -332,8 +331,8 @@ impl SenderContext<'_, '_> {
 mod tests {
     use super::*;
 
-    /// A report of new data would be taken for one of duplicates, or the other way round (RFC 2883,
-    /// section 4): duplicates lie below the cumulative acknowledgement, or within the second block.
+    /// The first block reports duplicates if it lies below the cumulative acknowledgement, or
+    /// within the second block (RFC 2883, section 4): other blocks report new data.
     #[test]
     fn the_first_block_can_report_duplicates() {
         assert_eq!(duplicates(&[], 5), None);

@@ -18,14 +18,14 @@ pub(super) struct LossDetector {
     pub(super) lost: BTreeSet<u64>,
     /// The latest transmission of a segment sent before that was lost.
     pub(super) lost_again: Option<Time>,
-    /// When the window was last reduced for a loss.
+    /// Time at which the window was last reduced for a loss.
     pub(super) reduced_at: Time,
     pub(super) probe: Option<Probe>,
     /// A loss probe is being sent.
     pub(super) probing: bool,
     /// A round-trip time has been measured since the last probe, or since the start.
     pub(super) measured: bool,
-    /// What the present acknowledgement reports as duplicates, until it has been considered.
+    /// Range that the present acknowledgement reports as duplicates, until it has been considered.
     pub(super) dsack: Option<(u64, u64)>,
     /// New data was sent, or acknowledged: a probe is to be scheduled.
     pub(super) progress: bool,
@@ -34,7 +34,7 @@ pub(super) struct LossDetector {
     pub(super) pending: Time,
 }
 
-/// What the timer is for: never two at a time (section 8).
+/// Purpose of the timer: never two at a time (section 8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Timer {
     Reordering,

@@ -59,7 +59,7 @@ use crate::control::{self, BuildControl, ControlFactory};
 use rto::RtoRules;
 
 choice! {
-    /// How a sender repairs losses that duplicate acknowledgements signal.
+    /// Repair of losses that duplicate acknowledgements signal.
     pub enum Recovery {
         /// Fast retransmit and fast recovery, left with the first new acknowledgement (RFC 5681).
         Reno = "reno",
@@ -71,11 +71,11 @@ choice! {
 }
 
 choice! {
-    /// How a sender finds out that segments are lost.
+    /// Detection of lost segments by a sender.
     pub enum LossDetection {
-        /// By the duplicate acknowledgements, or the SACKed segments above (RFC 5681, RFC 6675).
+        /// Duplicate acknowledgements, or the SACKed segments above, tell (RFC 5681, RFC 6675).
         Dupacks = "dupacks",
-        /// By time: when a segment that was sent later has arrived, and a fraction of a round trip
+        /// Time tells: a segment that was sent later has arrived, and a fraction of a round trip
         /// has passed in which it may have been reordered (RFC 8985). Finds the loss of
         /// retransmissions as well.
         Rack = "rack",
@@ -83,7 +83,7 @@ choice! {
 }
 
 choice! {
-    /// On which partial acknowledgements NewReno restarts its retransmission timer.
+    /// Partial acknowledgements on which NewReno restarts its retransmission timer.
     pub enum NewRenoTimer {
         /// On the first of a recovery (RFC 6582, section 3.2).
         Impatient = "impatient",
@@ -93,7 +93,7 @@ choice! {
 }
 
 choice! {
-    /// What becomes of SACK information at a retransmission timeout.
+    /// Treatment of SACK information at a retransmission timeout.
     pub enum SackAtTimeout {
         /// It is forgotten, as the receiver might have reneged (RFC 2018, section 5).
         Clear = "clear",
@@ -103,7 +103,7 @@ choice! {
 }
 
 choice! {
-    /// How segments are spread over a round trip. A congestion control that has a rate of its own
+    /// Spreading of segments over a round trip. A congestion control that has a rate of its own
     /// (BBR) goes by that, whatever stands here.
     pub enum Pacing {
         /// Not at all: acknowledgements clock them.
@@ -115,7 +115,7 @@ choice! {
 }
 
 choice! {
-    /// How a receiver echoes congestion marks.
+    /// Echo of congestion marks by a receiver.
     pub enum EcnEcho {
         /// ECN-Echo from a mark on until the sender answers with CWR (RFC 3168).
         Rfc3168 = "rfc3168",
@@ -129,8 +129,8 @@ choice! {
 }
 
 choice! {
-    /// How much a round-trip time weighs in SRTT and RTTVAR, where timestamps measure several in
-    /// one round trip.
+    /// Weight of a round-trip time in SRTT and RTTVAR, where timestamps measure several in one
+    /// round trip.
     pub enum RttGain {
         /// 1/8 and 1/4, each: the memory is some acknowledgements long (RFC 6298; Linux).
         Sample = "sample",
@@ -141,10 +141,10 @@ choice! {
 }
 
 choice! {
-    /// How much is sent while SACK repairs losses.
+    /// Amount sent while SACK repairs losses.
     pub enum RecoveryWindow {
-        /// What the reduced window leaves beside what is in the network (pipe): nothing, until half
-        /// a window has arrived (RFC 6675).
+        /// As much as the reduced window leaves beside what is in the network (pipe): nothing,
+        /// until half a window has arrived (RFC 6675).
         Rfc6675 = "rfc6675",
         /// A share of what arrives, so that the window is reached at the end (RFC 9937). A
         /// congestion control that has a rate of its own goes by that.
@@ -155,8 +155,8 @@ choice! {
 parameters! {
     /// Parameters of TCP, sender and receiver.
     pub struct TcpParameters {
-        /// Which defaults the other parameters have: those of Linux, as this page gives them, of
-        /// the RFCs, or of a host of the 1990s. Any can still be set.
+        /// Defaults of the other parameters: those of Linux, as this page gives them, of the RFCs,
+        /// or of a host of the 1990s. Any can still be set.
         profile: Profile = "linux", "Linux, net/ipv4 and Documentation/networking/ip-sysctl";
         /// Open a connection with the first write and close it with the last, by SYN and FIN. Data
         /// follows when the SYN is answered. Without, a connection exists from the first and has no
@@ -166,9 +166,9 @@ parameters! {
         mss: Size = "1448 B", "RFC 9293, section 3.7.1; RFC 894; RFC 7323, appendix A";
         /// IP and TCP headers of every segment, without options. An acknowledgement is as large.
         header: Size = "40 B", "RFC 791, RFC 9293, section 3.1";
-        /// How losses are repaired.
+        /// Repair of losses.
         recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
-        /// How losses are detected. "rack" needs SACK, and keeps its information at a timeout.
+        /// Detection of losses. "rack" needs SACK, and keeps its information at a timeout.
         loss_detection: LossDetection = "rack",
             "RFC 6675, section 4; RFC 8985, section 6; Linux, ip-sysctl: tcp_recovery";
         /// Send a loss probe where the last segments of a flight are not acknowledged within two
@@ -178,11 +178,11 @@ parameters! {
         /// The receiver reports segments that it had already in the first SACK block (DSACK). If
         /// left out, with loss_detection "rack".
         dsack: Option<bool>, "RFC 2883, section 4; RFC 8985, section 6.2";
-        /// How much is sent while SACK repairs losses.
+        /// Amount sent while SACK repairs losses.
         recovery_window: RecoveryWindow = "prr",
             "RFC 6675, section 5; RFC 9937, section 6; Linux, net/ipv4/tcp_input.c: \
              tcp_cwnd_reduction";
-        /// On which partial acknowledgements NewReno restarts its retransmission timer.
+        /// Partial acknowledgements on which NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
         /// Number of duplicate acknowledgements that signal a loss (DupThresh).
         dupack_threshold: u32 = 3, "RFC 5681, section 3.2; RFC 6675, section 2";
@@ -221,8 +221,8 @@ parameters! {
         /// Longest time that an acknowledgement is delayed; at most 500 ms.
         delayed_ack_timeout: Span = "40 ms",
             "RFC 5681, section 4.2; Linux, include/net/tcp.h: TCP_DELACK_MIN";
-        /// How many acknowledgements of a connection are sent before any is delayed: the window of
-        /// the sender is small then.
+        /// Number of acknowledgements of a connection that are sent before any is delayed: the
+        /// window of the sender is small then.
         quick_acks: u32 = 16, "Linux, net/ipv4/tcp_input.c: tcp_incr_quickack, TCP_MAX_QUICKACKS";
         /// Do not delay the acknowledgement of a segment that is pushed (PSH): the last of a write,
         /// and every second of those that are sent together, since Linux sends two as one; with
@@ -248,27 +248,26 @@ parameters! {
         /// acknowledgement of new data. Without it one segment is timed per round trip and none
         /// that was sent twice.
         timestamps: bool = true, "RFC 7323, sections 3 and 4; Linux, ip-sysctl: tcp_timestamps";
-        /// How much each of several round-trip times of one round trip weighs in SRTT and RTTVAR.
-        /// All else is that of RFC 6298, in every profile: Linux takes the largest variation of a
-        /// round trip, lets it fall by less while round-trip times do, and adds at least rto_min to
-        /// SRTT.
+        /// Weight of each of several round-trip times of one round trip in SRTT and RTTVAR. All
+        /// else is that of RFC 6298, in every profile: Linux takes the largest variation of a round
+        /// trip, lets it fall by less while round-trip times do, and adds at least rto_min to SRTT.
         rtt_gain: RttGain = "sample",
             "RFC 6298, section 2.3; RFC 7323, appendix G; Linux, net/ipv4/tcp_input.c: \
              tcp_rtt_estimator";
-        /// By which clock the smoothed round-trip time is measured that segments report to
-        /// conditioners that adapt to it. "ticks" are those of `rto_tick`.
+        /// Clock that measures the smoothed round-trip time which segments report to conditioners
+        /// that adapt to it. "ticks" are those of `rto_tick`.
         reported_rtt: ReportedRtt = "exact",
             "Liu 2001, section 2.1.1; ns-2, tcp/tcp.cc: rtt_update (ticks)";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
-        /// How the receiver echoes marks. If left out, as the congestion control needs it: accecn
+        /// Echo of marks by the receiver. If left out, as the congestion control needs it: accecn
         /// for Prague, rfc8257 for DCTCP, else rfc3168.
         ecn_echo: Option<EcnEcho>,
             "RFC 3168, section 6.1.3; RFC 8257, section 3.2; RFC 9768, section 3.2";
         /// With accecn: counts of bytes in an option of each acknowledgement, and not only three
         /// bits of a count of packets. It takes the room of one SACK block.
         accecn_option: bool = true, "RFC 9768, section 3.2.3";
-        /// How segments are spread over a round trip.
+        /// Spreading of segments over a round trip.
         pacing: Pacing = "none", "Linux, net/ipv4/tcp_input.c, tcp_update_pacing_rate";
     }
 }
@@ -368,28 +367,28 @@ impl TcpParameters {
         }
     }
 
-    /// Whether losses are detected by time.
+    /// Returns true if losses are detected by time.
     fn detects_by_time(&self) -> bool {
         self.loss_detection == LossDetection::Rack && self.recovery == Recovery::Sack
     }
 
-    /// Whether the sender sends loss probes.
+    /// Returns true if the sender sends loss probes.
     #[must_use]
     pub fn probes_tail(&self) -> bool {
         self.detects_by_time() && self.tail_loss_probe.unwrap_or(true)
     }
 
-    /// Whether the receiver reports duplicates.
+    /// Returns true if the receiver reports duplicates.
     fn reports_duplicates(&self) -> bool {
         self.recovery == Recovery::Sack && self.dsack.unwrap_or(self.detects_by_time())
     }
 
-    /// How long an acknowledgement may be delayed, if at all.
+    /// Returns the time by which an acknowledgement may be delayed, if at all.
     fn ack_delay(&self) -> Option<Span> {
         self.delayed_ack.then_some(self.delayed_ack_timeout)
     }
 
-    /// How marks are echoed, if ECN is used.
+    /// Returns the echo of marks, if ECN is used.
     fn echo(&self) -> Option<EcnEcho> {
         self.ecn.then_some(self.ecn_echo.unwrap_or(EcnEcho::Rfc3168))
     }
@@ -412,8 +411,8 @@ impl TcpParameters {
             return Err(("dupack_threshold", "0; at least 1 (standard: 3)".to_owned()));
         }
         match self.initial_window {
-            InitialWindow::Segments(n) if !(1..=LARGEST_BURST).contains(&n) => {
-                let message = format!("{n} packets; at least 1, at most {LARGEST_BURST}");
+            InitialWindow::Segments(n) if !(1..=MAX_INITIAL_WINDOW).contains(&n) => {
+                let message = format!("{n} packets; at least 1, at most {MAX_INITIAL_WINDOW}");
                 return Err(("initial_window", message));
             }
             _ => {}
@@ -518,7 +517,7 @@ impl TcpParameters {
 }
 
 /// The largest initial window in segments: they all leave at one instant, and must fit into memory.
-const LARGEST_BURST: u64 = 65_535;
+const MAX_INITIAL_WINDOW: u64 = 65_535;
 
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;

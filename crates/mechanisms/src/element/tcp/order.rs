@@ -112,9 +112,9 @@ mod tests {
         std::iter::successors(order.first(), |number| order.after(*number)).collect()
     }
 
-    /// A segment sent again would be taken for one sent long ago, and for lost at once; or one that
-    /// has arrived be taken for lost. The order must agree with a plain list through a long random
-    /// episode.
+    /// The order is that of the last transmissions, so that a segment sent again is not taken for
+    /// one sent long ago, and one that has arrived is not taken for lost: it agrees with a plain
+    /// list through a long random episode.
     #[test]
     fn the_order_is_that_of_the_last_transmissions() {
         let mut stream = forebay_kernel::Streams::new(3, 0).named("order");

@@ -3,7 +3,7 @@
 use forebay_network::Window;
 use forebay_units::{Span, Time};
 
-/// When the next segment of a connection may leave.
+/// Time at which the next segment of a connection may leave.
 #[derive(Debug)]
 pub(super) struct Pacer {
     /// Not before this time.
@@ -34,13 +34,13 @@ impl Pacer {
             self.unpaced -= 1;
         } else if rate > 0.0 && rate.is_finite() {
             // A rate that underflows must not stop a connection for ever.
-            let wait = Span::from_seconds((bytes / rate).min(LONGEST));
+            let wait = Span::from_seconds((bytes / rate).min(MAX_GAP));
             self.release = self.release.max(now) + wait;
         }
     }
 
-    /// Whether a segment must wait at `now`; if so, for when an event is to be scheduled, unless
-    /// one is pending.
+    /// Returns `None` if a segment may leave at `now`; else the time for which an event is to be
+    /// scheduled, unless one is pending.
     pub(super) fn blocks(&mut self, now: Time) -> Option<Option<Time>> {
         if self.release <= now {
             return None;
@@ -63,7 +63,7 @@ impl Pacer {
 }
 
 /// The longest gap between two segments in seconds.
-const LONGEST: f64 = 60.0;
+const MAX_GAP: f64 = 60.0;
 
 /// The rate at which a window that is not paced by its law leaves within a round trip: twice the
 /// window where it may still double, 1.2 times otherwise, in bytes per second (Linux,

@@ -6,13 +6,13 @@ use super::connection::Phase;
 use super::extension::Extension;
 use super::sender_context::{SenderContext, float};
 
-/// How long ago the last segment may have been sent, and how far ahead the next acknowledgement may
-/// be, for a segment to wait for a second one.
+/// Longest time since the last segment was sent, and until the next acknowledgement, for a segment
+/// to wait for a second one.
 const SOON: Span = Span::from_ms(1);
 
 impl SenderContext<'_, '_> {
-    /// Whether segment `number`, never sent before, is pushed: as the second of two that leave
-    /// together, or as the last that the application has written.
+    /// Returns true if segment `number`, never sent before, is pushed: as the second of two that
+    /// leave together, or as the last that the application has written.
     #[inline]
     pub(super) fn is_pushed(&mut self, number: u64, now: Time) -> bool {
         let second = self.c.unpaired && self.c.last_sent == now;
@@ -20,14 +20,15 @@ impl SenderContext<'_, '_> {
         second || number + 1 == self.c.end
     }
 
-    /// What the window has room for and waits, in bytes: it is the window that limits the flow.
+    /// Returns the bytes that wait though the window has room for them: it is the window that
+    /// limits the flow.
     #[inline]
     pub(super) fn waiting(&self) -> f64 {
         if self.c.waits { float(self.p.mss) } else { 0.0 }
     }
 
-    /// Whether a segment for which alone the window has room waits for a second one: where the
-    /// acknowledgement that makes room for that is near (Linux, net/ipv4/tcp_output.c:
+    /// Returns true if a segment for which alone the window has room waits for a second one: where
+    /// the acknowledgement that makes room for that is near (Linux, net/ipv4/tcp_output.c:
     /// tcp_tso_should_defer). In recovery none waits, nor after a pause, nor with a window of up to
     /// three segments, of which one is a third, nor here where segments are paced.
     pub(super) fn waits_for_second(&self) -> bool {

@@ -7,11 +7,11 @@ use forebay_units::{Span, Time};
 pub(super) struct Probe {
     /// SND.NXT when it had been sent (`TLP.end_seq`).
     pub(super) end: u64,
-    /// Whether it was a segment sent before (`TLP.is_retrans`).
+    /// True if it was a segment sent before (`TLP.is_retrans`).
     pub(super) resent: bool,
 }
 
-/// What an acknowledgement says of a probe.
+/// Meaning of an acknowledgement for a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     /// Nothing yet.
@@ -34,7 +34,7 @@ pub(super) struct ProbeAck {
 }
 
 impl Probe {
-    /// What `ack` says (`TLP_process_ack` of section 7.4.2).
+    /// Judges the probe by `ack` (`TLP_process_ack` of section 7.4.2).
     pub(super) fn judge(&self, ack: &ProbeAck) -> Verdict {
         if ack.number < self.end {
             return Verdict::Outstanding;
@@ -52,8 +52,9 @@ impl Probe {
     }
 }
 
-/// When a probe is due (`TLP_calc_PTO` of section 7.2): `ack_delay` is how long the receiver may
-/// delay the acknowledgement of the only segment in flight, if there is but one.
+/// Returns the time at which a probe is due (`TLP_calc_PTO` of section 7.2): `ack_delay` is the
+/// time by which the receiver may delay the acknowledgement of the only segment in flight, if there
+/// is but one.
 pub(super) fn probe_at(srtt: Span, ack_delay: Option<Span>, now: Time, timeout_at: Time) -> Time {
     (now + srtt.times(2) + ack_delay.unwrap_or(Span::ZERO)).min(timeout_at)
 }
@@ -62,8 +63,8 @@ pub(super) fn probe_at(srtt: Span, ack_delay: Option<Span>, now: Time, timeout_a
 mod tests {
     use super::*;
 
-    /// A probe would come too early or too late (section 7.2): at SRTT 100 ms after 200 ms; after
-    /// 240 ms where the receiver may wait 40 ms for a second segment; never after the timeout.
+    /// A probe is due after two round trips (section 7.2): at SRTT 100 ms after 200 ms; after 240
+    /// ms where the receiver may wait 40 ms for a second segment; never after the timeout.
     #[test]
     fn a_probe_comes_after_two_round_trips() {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
@@ -73,8 +74,8 @@ mod tests {
         assert_eq!(probe_at(srtt, None, at(10), at(150)), at(150));
     }
 
-    /// A loss that a probe repairs would go unnoticed by congestion control, or a probe that was
-    /// not needed be taken for one (section 7.4.2): 9 was sent again, and SND.NXT is 10.
+    /// A loss that a probe repairs is noticed by congestion control, and a probe that was not
+    /// needed is not taken for one (section 7.4.2): 9 was sent again, and SND.NXT is 10.
     #[test]
     fn a_probe_repairs_a_loss_unless_a_duplicate_arrives() {
         let ack = |number| ProbeAck { number, dsack: None, bare_duplicate: false };

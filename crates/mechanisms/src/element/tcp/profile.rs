@@ -6,15 +6,15 @@ use forebay_parameters::{Field, Parameters, Problem, Section, Value, choice};
 use super::TcpParameters;
 
 choice! {
-    /// Which defaults the parameters of TCP have.
+    /// Defaults of the parameters of TCP.
     pub enum Profile {
         /// Those of Linux, as this page gives them.
         Linux = "linux",
-        /// What the RFCs ask for or allow, of each parameter the plainest: control "reno", no
+        /// Those that the RFCs ask for or allow, of each parameter the plainest: control "reno", no
         /// handshake, mss "536 B", no timestamps, initial_window "rfc3390", loss_detection
-        /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout
-        /// "200 ms", slow_start_limit 1, quick_acks 0, prompt_acks false, rto_tick "1 ms", rto_min
-        /// "1 s", rto_max "60 s", rtt_gain "round_trip"; of cubic hystart false, hystart_law
+        /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout "200
+        /// ms", slow_start_limit 1, quick_acks 0, prompt_acks false, rto_tick "1 ms", rto_min "1
+        /// s", rto_max "60 s", rtt_gain "round_trip"; of cubic hystart false, hystart_law
         /// "rfc9406", alpha_law "rfc9438"; of highspeed law "rfc3649".
         Rfc = "rfc",
         /// Those of a host of the 1990s, as in 4.4BSD: as "rfc", but for recovery "reno",
@@ -24,7 +24,7 @@ choice! {
     }
 }
 
-/// What the RFCs have otherwise than Linux.
+/// Defaults of the RFCs that differ from those of Linux.
 const OF_RFCS: &[OtherDefault] = &[
     ("profile", || Value::from("rfc"), "the sections of the parameters"),
     ("handshake", || Value::from(false), "data alone, as in the studies of congestion control"),
@@ -44,7 +44,7 @@ const OF_RFCS: &[OtherDefault] = &[
     ("rtt_gain", || Value::from("round_trip"), "RFC 7323, appendix G"),
 ];
 
-/// What hosts of the 1990s have otherwise than the RFCs.
+/// Defaults of hosts of the 1990s that differ from those of the RFCs.
 const OF_THE_1990S: &[OtherDefault] = &[
     ("profile", || Value::from("1990s"), "Wright and Stevens, TCP/IP Illustrated 2, 1995"),
     ("recovery", || Value::from("reno"), "RFC 2001, section 4"),

@@ -3,8 +3,8 @@
 /// The state of one recovery. Volumes are in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
-    /// What was outstanding when recovery began, without what SACK had reported (RecoverFS); 0
-    /// where another rule governs recovery.
+    /// Bytes outstanding when recovery began, without what SACK had reported (RecoverFS); 0 where
+    /// another rule governs recovery.
     flight: f64,
     /// prr_delivered.
     delivered: f64,
@@ -16,7 +16,7 @@ pub(super) struct Prr {
     losses: u64,
 }
 
-/// What an acknowledgement in recovery says, in segments and bytes.
+/// Content of an acknowledgement in recovery, in segments and bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InRecovery {
     /// Segments that have arrived so far.
@@ -24,9 +24,9 @@ pub(super) struct InRecovery {
     /// A measure of the losses found so far, which grows with each: up to which number all segments
     /// that have not arrived are lost, or how much is.
     pub(super) losses: u64,
-    /// Whether it acknowledges new data cumulatively.
+    /// True if it acknowledges new data cumulatively.
     pub(super) advances: bool,
-    /// What is in the network (pipe).
+    /// Bytes in the network (pipe).
     pub(super) in_flight: f64,
     pub(super) ssthresh: f64,
     pub(super) smss: f64,
@@ -39,12 +39,12 @@ impl Prr {
         Self { flight: flight.max(1.0), arrived, ..Self::default() }
     }
 
-    /// Whether it governs this recovery.
+    /// Returns true if it governs this recovery.
     pub(super) fn governs(&self) -> bool {
         self.flight > 0.0
     }
 
-    /// Whether nothing has been sent in it.
+    /// Returns true if nothing has been sent in it.
     pub(super) fn is_new(&self) -> bool {
         self.out == 0.0
     }
@@ -90,9 +90,9 @@ mod tests {
         }
     }
 
-    /// More or less would be sent than the share of what arrives by which the window shrinks
-    /// (section 6.2): with RecoverFS 20 segments and ssthresh 10, one for two that arrive. Of 15 in
-    /// flight, the first is sent at once; the fourth to arrive has 2000 B sent in all.
+    /// The amount sent is the share of what arrives by which the window shrinks (section 6.2): with
+    /// RecoverFS 20 segments and ssthresh 10, one for two that arrive. Of 15 in flight, the first
+    /// is sent at once; the fourth to arrive has 2000 B sent in all.
     #[test]
     fn what_is_sent_is_in_proportion() {
         let mut prr = Prr::begin(20_000.0, 3);
@@ -108,10 +108,9 @@ mod tests {
         assert_eq!(rooms, [1000.0, 0.0, 500.0, 1000.0, 500.0, 1000.0]);
     }
 
-    /// A flow that lost most of its window would stay at what is left of it, or burst: below
-    /// ssthresh as much is sent as arrives (conservative reduction bound), and a segment more if
-    /// the acknowledgement advances and shows no further loss (slow-start reduction bound), never
-    /// beyond ssthresh.
+    /// A flow that lost most of its window grows again without a burst: below ssthresh as much is
+    /// sent as arrives (conservative reduction bound), and a segment more if the acknowledgement
+    /// advances and shows no further loss (slow-start reduction bound), never beyond ssthresh.
     #[test]
     fn below_the_threshold_as_much_is_sent_as_arrives() {
         let mut prr = Prr::begin(20_000.0, 3);

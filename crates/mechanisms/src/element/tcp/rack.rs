@@ -38,7 +38,7 @@ pub(super) struct Rack {
     highest: u64,
 }
 
-/// What the reordering window depends on beside round-trip times (section 6.2, step 4).
+/// State on which the reordering window depends beside round-trip times (section 6.2, step 4).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around {
     pub(super) una: u64,
@@ -55,7 +55,7 @@ pub(super) struct Around {
     pub(super) srtt: Option<Span>,
 }
 
-/// For how many recoveries without duplicates a window that grew is kept.
+/// Number of recoveries without duplicates for which a window that grew is kept.
 const PERSISTENCE: u32 = 16;
 
 impl Rack {
@@ -144,16 +144,16 @@ impl Rack {
         around.srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// How long `sent`, which has not arrived, may still be late (step 5): not at all if it is
-    /// lost; `None` if nothing that was sent later has arrived.
+    /// Returns the time for which `sent`, which has not arrived, may still be late (step 5): zero
+    /// if it is lost; `None` if nothing that was sent later has arrived.
     pub(super) fn remaining(&self, sent: Transmission, now: Time) -> Option<Span> {
         self.newest.filter(|newest| *newest > sent)?;
         let due = sent.sent + self.rtt + self.window;
         Some(if due > now { due.since(now) } else { Span::ZERO })
     }
 
-    /// Whether a segment sent at `sent` is lost when the retransmission timer expires at `now`,
-    /// though it is not the first (section 6.3).
+    /// Returns true if a segment sent at `sent` is lost when the retransmission timer expires at
+    /// `now`, though it is not the first (section 6.3).
     pub(super) fn is_overdue(&self, sent: Time, now: Time) -> bool {
         sent + self.rtt + self.window <= now
     }
@@ -170,11 +170,11 @@ impl Rack {
 struct MinFilter {
     /// Of the generation before and of the present one.
     least: [Option<Span>; 2],
-    /// When the present one began.
+    /// Time at which the present one began.
     since: Time,
 }
 
-/// How long a generation lasts.
+/// Duration of a generation.
 const GENERATION: Span = Span::from_s(150);
 
 impl MinFilter {
@@ -226,10 +226,10 @@ mod tests {
         rack
     }
 
-    /// A late segment would be taken for lost within the time that networks reorder by, or a lost
-    /// one waited for longer (section 6.2, steps 4 and 5): 1 is sent at 10 ms, 2 at 20 ms, which
-    /// arrives after 100 ms at 120 ms. The window is 100/4 = 25 ms: 1 is lost at 10 + 100 + 25 =
-    /// 135 ms, in 15 ms. What was sent after 2, or with it and above it, is not considered.
+    /// A segment is lost when the window has passed, in which networks may have reordered it, and
+    /// no later (section 6.2, steps 4 and 5): 1 is sent at 10 ms, 2 at 20 ms, which arrives after
+    /// 100 ms at 120 ms. The window is 100/4 = 25 ms: 1 is lost at 10 + 100 + 25 = 135 ms, in 15
+    /// ms. What was sent after 2, or with it and above it, is not considered.
     #[test]
     fn a_segment_is_lost_when_the_window_has_passed() {
         let mut rack = measured();
@@ -247,9 +247,9 @@ mod tests {
         assert!(!rack.is_overdue(at(10), at(134)) && rack.is_overdue(at(10), at(135)));
     }
 
-    /// Recovery would wait a quarter of a round trip in networks that never reorder, or not wait in
-    /// those that do (step 4): without reordering the window is 0 from three SACKed segments on,
-    /// and while losses are repaired; once a segment has arrived behind one above it, never.
+    /// Recovery waits a quarter of a round trip only in networks that reorder (step 4): without
+    /// reordering the window is 0 from three SACKed segments on, and while losses are repaired;
+    /// once a segment has arrived behind one above it, never.
     #[test]
     fn the_window_is_zero_only_where_nothing_is_reordered() {
         let mut rack = measured();
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(window(&mut rack, recovering), ms(25));
     }
 
-    /// One acknowledgement of several segments would feign reordering, if it names the higher first
-    /// (step 3 takes them in ascending order).
+    /// One acknowledgement of several segments is no sign of reordering, even if it names the
+    /// higher first (step 3 takes them in ascending order).
     #[test]
     fn one_acknowledgement_reorders_nothing() {
         let mut rack = measured();
@@ -287,9 +287,10 @@ mod tests {
         assert!(rack.reordering_seen);
     }
 
-    /// A network that reorders more would cost a retransmission for every late segment (step 4): a
-    /// quarter more for each round trip with a duplicate, up to SRTT; after 16 recoveries without,
-    /// one quarter again. The round trip ends when SND.NXT of its beginning is acknowledged.
+    /// Duplicates widen the window, so that a network that reorders more does not cost a
+    /// retransmission for every late segment (step 4): a quarter more for each round trip with a
+    /// duplicate, up to SRTT; after 16 recoveries without, one quarter again. The round trip ends
+    /// when SND.NXT of its beginning is acknowledged.
     #[test]
     fn duplicates_widen_the_window() {
         let mut rack = measured();
@@ -312,9 +313,10 @@ mod tests {
         assert_eq!(rack.window, ms(25));
     }
 
-    /// The arrival of a first transmission would be taken for that of its copy, and all that was
-    /// sent before the copy for lost (step 2): a copy that the echoed timestamp precedes, or that
-    /// would have taken less than the least round-trip time, says nothing.
+    /// A needless copy says nothing of time, so that the arrival of a first transmission is not
+    /// taken for that of its copy, and all that was sent before the copy for lost (step 2): a copy
+    /// that was sent after the echoed timestamp, or that took less than the least round-trip time,
+    /// is not considered.
     #[test]
     fn a_needless_copy_says_nothing_of_time() {
         let mut rack = measured();
@@ -333,8 +335,8 @@ mod tests {
         assert_eq!((rack.newest(), rack.rtt), (Some(sent(1, 200)), ms(130)));
     }
 
-    /// A path that became longer would be judged by the round-trip time of the old one for ever: a
-    /// measurement is forgotten after two generations of 150 s at the latest.
+    /// Old round-trip times are forgotten, so that a path that became longer is not judged by them
+    /// for ever: a measurement is forgotten after two generations of 150 s at the latest.
     #[test]
     fn old_round_trip_times_are_forgotten() {
         let mut filter = MinFilter::default();

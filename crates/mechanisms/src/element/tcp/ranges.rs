@@ -15,7 +15,7 @@ impl Ranges {
         self.list.is_empty()
     }
 
-    /// How many segments are in the set.
+    /// Returns the number of segments in the set.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
@@ -29,7 +29,7 @@ impl Ranges {
         self.list.back().copied()
     }
 
-    /// How many ranges there are.
+    /// Returns the number of ranges.
     pub(super) fn count(&self) -> usize {
         self.list.len()
     }
@@ -151,7 +151,7 @@ impl Ranges {
     }
 }
 
-/// How many numbers of `first..end` lie below `mark`.
+/// Returns the number of `first..end` that lie below `mark`.
 fn clip(first: u64, end: u64, mark: u64) -> u64 {
     end.min(mark).saturating_sub(first)
 }
@@ -163,8 +163,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// A sender or receiver would lose track of what has arrived: the ranges must agree with a
-        /// plain set of numbers under any mixture of additions and removals.
+        /// Ranges agree with a plain set of numbers under any mixture of additions and removals: by
+        /// them a sender or receiver keeps track of what has arrived.
         #[test]
         fn ranges_are_a_set(
             steps in prop::collection::vec((0u64..60, 1u64..9, any::<bool>()), 1..80),

@@ -31,7 +31,7 @@ enum Application {
     Asking(Clients),
 }
 
-/// What all receivers of a group share.
+/// Settings that all receivers of a group share.
 struct Settings {
     first: FlowId,
     route: RouteId,
@@ -41,7 +41,7 @@ struct Settings {
     /// Maximum number of SACK blocks in an acknowledgement; 0 without SACK.
     blocks: usize,
     sack_header_bytes: bool,
-    /// How marks are echoed, if ECN is used.
+    /// Echo of marks, if ECN is used.
     echo: Option<EcnEcho>,
     /// Connections are opened and closed.
     handshake: bool,
@@ -62,7 +62,7 @@ struct Reception {
     acked: u64,
     /// The sending time that the next acknowledgement echoes (TS.Recent of RFC 7323).
     recent: u64,
-    /// When a delayed acknowledgement is due.
+    /// Time at which a delayed acknowledgement is due.
     deadline: Time,
     /// Time of the pending event of the timer.
     pending: Time,
@@ -76,7 +76,7 @@ struct Reception {
     /// echoed exactly, whether the last segment was marked (DCTCP.CE).
     ece: bool,
     reorder: Option<Box<Reorder>>,
-    /// Where feedback is accurate.
+    /// Counts of marks, if feedback is accurate.
     tally: Option<Box<Tally>>,
 }
 
@@ -93,7 +93,8 @@ struct Reorder {
 /// Empty reorder buffers for reuse.
 type Spare = Vec<Box<Reorder>>;
 
-/// How many reported ranges must be remembered to fill four blocks when some of them are released.
+/// Number of reported ranges to remember in order to fill four blocks when some of them are
+/// released.
 const LATEST: usize = 8;
 
 impl TcpReceivers {
@@ -239,7 +240,7 @@ impl TcpReceivers {
 }
 
 impl Settings {
-    /// How what is no acknowledgement is sent.
+    /// Returns flows, route and marking of what is no acknowledgement.
     fn place(&self) -> Place {
         Place { first: self.first, route: self.route, marking: self.marking }
     }
@@ -353,9 +354,9 @@ impl Settings {
         }
     }
 
-    /// Whether the acknowledgement of an in-order segment is not to be delayed. The application
-    /// reads what is pushed as it arrives, and that acknowledges it; a sender that has reduced its
-    /// window may have nothing else to send.
+    /// Returns true if the acknowledgement of an in-order segment is not to be delayed. The
+    /// application reads what is pushed as it arrives, and that acknowledges it; a sender that has
+    /// reduced its window may have nothing else to send.
     #[inline]
     fn is_urgent(&self, packet: &Packet) -> bool {
         self.prompt && (packet.is_pushed() || packet.cwr())
@@ -529,9 +530,9 @@ impl Element for TcpReceivers {
 mod tests {
     use super::*;
 
-    /// A sender would learn of new arrivals late, or not at all where acknowledgements are lost
-    /// (RFC 2018, section 4): the range of the segment that arrived comes first, then the ranges
-    /// reported before it, the latest first, each once; ranges that have merged are one.
+    /// The range of the segment that arrived is reported first, then the ranges reported before it,
+    /// the latest first, each once; ranges that have merged are one (RFC 2018, section 4). So a
+    /// sender learns of new arrivals at once, and again where acknowledgements are lost.
     #[test]
     fn the_latest_range_is_reported_first() {
         let mut reorder = Reorder::default();
@@ -554,9 +555,8 @@ mod tests {
         assert_eq!(reorder.blocks(3).as_slice(), [(40, 41), (30, 31), (20, 21)]);
     }
 
-    /// Data would be delivered to the application twice, or not at all, when a gap is filled: of
-    /// 2..5 and 8, held in segments of 1000 B but 4 of 300 B, the arrival of 1 releases 2..5: 3300
-    /// B.
+    /// A filled gap releases what follows to the application once: of 2..5 and 8, held in segments
+    /// of 1000 B but 4 of 300 B, the arrival of 1 releases 2..5: 3300 B.
     #[test]
     fn a_filled_gap_releases_what_follows() {
         let mut reorder = Reorder::default();
@@ -570,7 +570,7 @@ mod tests {
         assert!(reorder.ranges.is_empty() && reorder.short.is_empty());
     }
 
-    /// A million flows would not fit into the memory planned for them.
+    /// A receiver is small, so that a million flows fit into the memory planned for them.
     #[test]
     fn a_receiver_is_small() {
         assert!(size_of::<Reception>() <= 64);

@@ -400,7 +400,7 @@ impl SenderContext<'_, '_> {
         self.c.window.cwnd - self.pipe(scoreboard)
     }
 
-    /// Whether the application and the receiver's window allow a segment never sent before.
+    /// Returns true if the application and the receiver's window allow a segment never sent before.
     pub(super) fn new_data_allowed(&mut self) -> bool {
         self.has_data() && self.receiver_takes(float(self.payload(self.c.nxt)))
     }

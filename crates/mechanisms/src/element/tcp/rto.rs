@@ -7,7 +7,7 @@ use super::RttGain;
 /// The constants of the computation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RtoRules {
-    /// How much each of several measurements of a round trip weighs.
+    /// Weight of each of several measurements of a round trip.
     pub(super) gain: RttGain,
     /// Clock granularity G; zero for an ideal clock.
     pub(super) tick: Span,
@@ -71,7 +71,8 @@ impl Rto {
         (self.srtt >= 0.0).then_some((self.srtt, self.rttvar))
     }
 
-    /// What a clock of the given granularity measures between two instants: ticks that pass.
+    /// Returns the time that a clock of the given granularity measures between two instants: ticks
+    /// that pass.
     pub(super) fn measure(rules: &RtoRules, from: Time, to: Time) -> Span {
         match rules.tick.ps() {
             0 => to.since(from),
@@ -123,10 +124,9 @@ mod tests {
         RtoRules { gain: RttGain::RoundTrip, tick, min, max, initial }
     }
 
-    /// Timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives SRTT 100
-    /// ms, RTTVAR 50 ms, RTO 100 + 4 * 50 = 300 ms. R' = 140 ms then gives RTTVAR = 3/4 * 50 +
-    /// 1/4 * |100 - 140| = 47.5 ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140 = 105 ms, RTO
-    /// = 105 + 190 = 295 ms.
+    /// The estimator follows RFC 6298, section 2: R = 100 ms gives SRTT 100 ms, RTTVAR 50 ms, RTO
+    /// 100 + 4 * 50 = 300 ms. R' = 140 ms then gives RTTVAR = 3/4 * 50 + 1/4 * |100 - 140| = 47.5
+    /// ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140 = 105 ms, RTO = 105 + 190 = 295 ms.
     #[test]
     fn the_estimator_follows_rfc_6298() {
         let rules = rules(Span::ZERO, Span::ZERO);
@@ -139,8 +139,9 @@ mod tests {
         assert_eq!(rto.rttvar, 47.5e9);
     }
 
-    /// A lost connection would be hammered, or never tried again: doubling to the cap, and back to
-    /// the computed value with the next measurement (RFC 6298, sections 2.4, 2.5 and 5.5).
+    /// The timeout doubles up to the cap, and goes back to the computed value with the next
+    /// measurement (RFC 6298, sections 2.4, 2.5 and 5.5): a lost connection is neither hammered nor
+    /// given up.
     #[test]
     fn back_off_doubles_to_the_cap_until_a_measurement() {
         let rules = rules(Span::from_ms(1), Span::from_s(1));
@@ -156,9 +157,9 @@ mod tests {
         assert_eq!(rto.timeout(), Span::from_s(1));
     }
 
-    /// Stacks of the 1990s would be given clocks that they did not have: with 500 ms ticks, an RTT
-    /// from 0.49 s to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the timeout comes
-    /// in whole ticks and is at least two.
+    /// Coarse clocks count ticks, as stacks of the 1990s do: with 500 ms ticks, an RTT from 0.49 s
+    /// to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the timeout comes in whole
+    /// ticks and is at least two.
     #[test]
     fn coarse_clocks_count_ticks() {
         let rules = rules(Span::from_ms(500), Span::ZERO);
@@ -182,10 +183,11 @@ mod tests {
         assert_eq!(timeouts, [2, 2, 3]);
     }
 
-    /// Timestamps would shorten the memory of the estimator from eight round trips to eight
-    /// acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta =
-    /// 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms. Linux does not
-    /// divide (`tcp_rtt_estimator`): SRTT = 105 ms, RTTVAR = 47.5 ms, as with a sample alone.
+    /// Many samples weigh less each, so that timestamps do not shorten the memory of the estimator
+    /// from eight round trips to eight acknowledgements (RFC 7323, appendix G): with ten samples
+    /// expected, alpha = 1/80, beta = 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 -
+    /// 50)/40 = 49.75 ms. Linux does not divide (`tcp_rtt_estimator`): SRTT = 105 ms, RTTVAR = 47.5
+    /// ms, as with a sample alone.
     #[test]
     fn many_samples_weigh_less_each() {
         let rules = rules(Span::ZERO, Span::ZERO);

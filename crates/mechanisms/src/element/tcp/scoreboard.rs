@@ -1,4 +1,4 @@
-//! What a sender knows of the segments above the cumulative acknowledgement (RFC 6675).
+//! State of the segments above the cumulative acknowledgement as a sender knows it (RFC 6675).
 
 use forebay_network::SackBlocks;
 
@@ -27,7 +27,7 @@ pub struct Scoreboard {
     pub(super) prr: Prr,
 }
 
-/// What NextSeg chose.
+/// Choice of NextSeg.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextSegment {
     /// Retransmit this segment (rules 1 and 3).
@@ -67,12 +67,12 @@ impl Scoreboard {
         &self.sacked
     }
 
-    /// Whether nothing is known.
+    /// Returns true if nothing is known.
     pub fn is_empty(&self) -> bool {
         self.sacked.is_empty()
     }
 
-    /// How many segments are SACKed.
+    /// Returns the number of segments that are SACKed.
     pub(super) fn sacked(&self) -> u64 {
         self.sacked.total()
     }
@@ -144,8 +144,8 @@ impl Scoreboard {
         not_lost + self.resent(una)
     }
 
-    /// How often SetPipe() counts segment `number`, which is outstanding: as not lost, and as
-    /// retransmitted.
+    /// Returns the number of times that SetPipe() counts segment `number`, which is outstanding: as
+    /// not lost, and as retransmitted.
     pub(super) fn times_in_pipe(&self, number: u64, threshold: u64) -> u64 {
         if self.sacked.holding(number).is_some() {
             return 0;
@@ -153,7 +153,7 @@ impl Scoreboard {
         u64::from(number >= self.lost_below(threshold)) + u64::from(number < self.high_rxt)
     }
 
-    /// Whether [`Scoreboard::resent`] counts segment `number`, which is outstanding.
+    /// Returns true if [`Scoreboard::resent`] counts segment `number`, which is outstanding.
     pub(super) fn is_resent(&self, number: u64) -> bool {
         number < self.high_rxt && self.sacked.holding(number).is_none()
     }
@@ -200,10 +200,10 @@ mod tests {
             .sum()
     }
 
-    /// A SACK sender would over- or underestimate what is in the network (RFC 6675, section 4):
-    /// segments 1..10 sent, HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above
-    /// and are lost; 6..10 are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7
-    /// SACKed, 8..10 and the retransmission remain: 4, and the next segment is 2.
+    /// Pipe counts what is neither lost nor arrived (RFC 6675, section 4): segments 1..10 sent,
+    /// HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above and are lost; 6..10
+    /// are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7 SACKed, 8..10 and the
+    /// retransmission remain: 4, and the next segment is 2.
     #[test]
     fn pipe_counts_what_is_neither_lost_nor_arrived() {
         let mut scoreboard = Scoreboard::default();
@@ -221,8 +221,9 @@ mod tests {
         assert_eq!(sack(&mut scoreboard, &[3, 7], 1, 11), 0);
     }
 
-    /// The order of NextSeg's rules would be another than RFC 6675's: lost holes first, then new
-    /// data, then holes that may only be late, then one rescue of the highest outstanding segment.
+    /// The next segment follows the rules of RFC 6675's NextSeg in order: lost holes first, then
+    /// new data, then holes that may only be late, then one rescue of the highest outstanding
+    /// segment.
     #[test]
     fn the_next_segment_follows_the_rules_in_order() {
         let mut scoreboard = Scoreboard::default();
@@ -246,8 +247,8 @@ mod tests {
         assert_eq!(scoreboard.next_segment(9, 11, 3, false), None);
     }
 
-    /// The incremental counts would drift from their definition: pipe recomputed from RFC 6675's
-    /// loop over all segments after every step of a long random episode.
+    /// The incremental counts agree with their definition: pipe recomputed from RFC 6675's loop
+    /// over all segments after every step of a long random episode.
     #[test]
     fn the_counts_agree_with_the_definition() {
         let mut stream = forebay_kernel::Streams::new(5, 0).named("scoreboard");

@@ -76,10 +76,10 @@ impl TcpSenders {
         Self { settings, starts: group.starts, connections, cold }
     }
 
-    /// Whether segments carry the smoothed round-trip time of the sender, once it is known, for
-    /// conditioners that adapt to it (Liu 2001, section 2.1.1). It is measured by an ideal clock,
-    /// whatever the granularity of the timer. It costs no bytes: the conditioner belongs to the
-    /// host of the sender.
+    /// Has segments carry the smoothed round-trip time of the sender, if `signals`, once it is
+    /// known, for conditioners that adapt to it (Liu 2001, section 2.1.1). It is measured by an
+    /// ideal clock, whatever the granularity of the timer. It costs no bytes: the conditioner
+    /// belongs to the host of the sender.
     #[must_use]
     pub const fn reporting_rtt(mut self, signals: bool) -> Self {
         self.settings.signals_srtt = signals;
@@ -216,7 +216,7 @@ impl SenderContext<'_, '_> {
         self.p.first.nth(self.index)
     }
 
-    /// What the application has written for the flow.
+    /// Returns the data that the application has written for the flow.
     pub(super) fn source(&self) -> &Source {
         &self.cold.sources[self.index as usize]
     }

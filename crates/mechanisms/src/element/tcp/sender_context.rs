@@ -1,4 +1,4 @@
-//! What a TCP sender does when an acknowledgement, a write or its timer arrives.
+//! Actions of a TCP sender when an acknowledgement, a write or its timer arrives.
 
 use forebay_network::{Ack, Context, Observation, Packet, Signal, Window};
 use forebay_units::{Span, Time};
@@ -97,9 +97,9 @@ impl SenderContext<'_, '_> {
         }
     }
 
-    /// How many of `acked` bytes let the window grow: at most one window, as congestion avoidance
-    /// adds at most one segment per round trip (RFC 5681, section 3.1); one segment without byte
-    /// counting.
+    /// Returns how many of `acked` bytes let the window grow: at most one window, as congestion
+    /// avoidance adds at most one segment per round trip (RFC 5681, section 3.1); one segment
+    /// without byte counting.
     #[inline]
     fn creditable(&self, acked: f64) -> f64 {
         let window = &self.c.window;
@@ -207,7 +207,7 @@ impl SenderContext<'_, '_> {
         }
     }
 
-    /// Whether a segment of `size` bytes at SND.NXT lies within the window of the receiver.
+    /// Returns true if a segment of `size` bytes at SND.NXT lies within the window of the receiver.
     #[inline]
     pub(super) fn receiver_takes(&self, size: f64) -> bool {
         let window = self.p.window;
@@ -244,8 +244,8 @@ impl SenderContext<'_, '_> {
         skipped
     }
 
-    /// Whether there is a segment to send at SND.NXT. After the stop time of the flow, data never
-    /// sent is given up.
+    /// Returns true if there is a segment to send at SND.NXT. After the stop time of the flow, data
+    /// never sent is given up.
     #[inline]
     pub(super) fn has_data(&mut self) -> bool {
         if self.c.nxt >= self.c.max && self.cx.now() >= self.p.stop {

@@ -1,4 +1,4 @@
-//! What all TCP senders of a group share.
+//! Settings that all TCP senders of a group share.
 
 use forebay_network::{ControlNeeds, Ecn, FlowId, Marking, RouteId};
 use forebay_parameters::choice;
@@ -11,7 +11,7 @@ use super::{
 use crate::element::FlowGroup;
 
 choice! {
-    /// By which clock the smoothed round-trip time is measured that segments report.
+    /// Clock that measures the smoothed round-trip time which segments report.
     pub enum ReportedRtt {
         /// An ideal one, whatever the granularity of the timer.
         Exact = "exact",

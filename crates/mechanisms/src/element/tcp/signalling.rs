@@ -1,4 +1,4 @@
-//! What segments tell the conditioners on their way of the state of their sender.
+//! State of their sender that segments tell the conditioners on their way.
 
 use forebay_network::Packet;
 use forebay_units::Span;
@@ -59,11 +59,11 @@ fn in_ticks(before: f64, rtt: Span, tick: Span) -> f64 {
 mod tests {
     use super::*;
 
-    /// Buckets would follow a clock that ns-2 does not have: with ticks of 100 ms, 30 ms count one
-    /// tick, 149 ms one and 150 ms two. From one tick (8 eighths), twos add 2 - 1 = 1 eighth each:
-    /// after eight of them it is 16 eighths, two whole ticks, and twos change nothing more. From
-    /// there ones take an eighth off the first time, to 15; 15 / 8 = 1 in whole ticks, and ones
-    /// change nothing more.
+    /// Round trips count in whole ticks, as the clock of ns-2 has them: with ticks of 100 ms, 30 ms
+    /// count one tick, 149 ms one and 150 ms two. From one tick (8 eighths), twos add 2 - 1 = 1
+    /// eighth each: after eight of them it is 16 eighths, two whole ticks, and twos change nothing
+    /// more. From there ones take an eighth off the first time, to 15; 15 / 8 = 1 in whole ticks,
+    /// and ones change nothing more.
     #[test]
     fn round_trips_count_in_whole_ticks() {
         let tick = Span::from_ms(100);

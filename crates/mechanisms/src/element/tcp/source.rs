@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// What the application of one connection sends, and the sizes of its short segments: state that
-/// few acknowledgements touch.
+/// Data that the application of one connection sends, and the sizes of its short segments: state
+/// that few acknowledgements touch.
 #[derive(Default)]
 pub(super) struct Source {
     /// Size of the next write of the application, in bytes.
@@ -88,9 +88,8 @@ impl Source {
 mod tests {
     use super::*;
 
-    /// Bytes written by an application would be lost, sent twice, or spread over more segments than
-    /// needed: 1500 B in segments of 1000 B, then 300 B more before and after the short segment is
-    /// sent.
+    /// Bytes written by an application are sent once, in no more segments than needed: 1500 B in
+    /// segments of 1000 B, then 300 B more before and after the short segment is sent.
     #[test]
     fn short_segments_are_filled_until_they_are_sent() {
         let mut source = Source::default();

@@ -1,4 +1,4 @@
-//! What a TCP sender would tell a debugger: for tests that hold it to the standards.
+//! State of a TCP sender that a debugger shows: for tests that hold it to the standards.
 
 use forebay_network::{Context, Window};
 use forebay_units::{Span, Time};
@@ -60,7 +60,8 @@ impl TcpSenders {
         connection.state(settings)
     }
 
-    /// When the first SYN of flow `index` was sent, if it was: transfers are timed from then.
+    /// Returns the time at which the first SYN of flow `index` was sent, if it was: transfers are
+    /// timed from then.
     ///
     /// # Panics
     /// If the group has no such flow.
@@ -70,7 +71,8 @@ impl TcpSenders {
         at.filter(|at| *at < Time::NEVER)
     }
 
-    /// Whether the receiver of flow `index` has reported that segment `number` arrived above a gap.
+    /// Returns true if the receiver of flow `index` has reported that segment `number` arrived
+    /// above a gap.
     ///
     /// # Panics
     /// If the group has no such flow.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::traffic::VideoPlan;
 
 columns! {
-    /// What the clients of a group of flows with `adaptive_video` saw, in the window of
+    /// Playback at the clients of a group of flows with `adaptive_video`, in the window of
     /// measurement.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct VideoResult {
@@ -21,9 +21,9 @@ columns! {
         pub chunks: u64 = Number + headline as "chunks",
         /// Mean bit rate of these chunks; null if there are none.
         pub mean_rate_bps: Option<f64> = BitsPerSecond + headline as "mean rate" over chunks,
-        /// How often a chunk had another bit rate than the one before.
+        /// Number of times that a chunk had another bit rate than the one before.
         pub switches: u64 = Number as "switches",
-        /// How often the buffer ran empty.
+        /// Number of times that the buffer ran empty.
         pub rebufferings: u64 = Number + headline as "rebufferings",
         /// Time spent waiting for a chunk after that, all viewers together, in seconds.
         pub rebuffering_s: f64 = Seconds + headline as "for",
@@ -48,12 +48,12 @@ pub(super) struct Viewers {
 /// A client that plays video.
 #[derive(Clone, Debug)]
 pub struct Viewer {
-    /// Up to when play is accounted for.
+    /// Time up to which play is accounted for.
     until: Time,
     /// Video in the buffer then.
     buffered: Span,
     state: State,
-    /// When it asked for the first chunk.
+    /// Time at which it asked for the first chunk.
     began: Time,
     /// Levels of the chunk asked for last and of the one before.
     level: usize,
@@ -63,7 +63,7 @@ pub struct Viewer {
     count: Played,
 }
 
-/// What a viewer does.
+/// Playback state of a viewer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// Nothing has played yet.
@@ -73,7 +73,7 @@ enum State {
     Rebuffering,
 }
 
-/// What was played in a measurement window.
+/// Counts of playback in a measurement window.
 #[derive(Clone, Copy, Default, Debug)]
 struct Played {
     chunks: u64,
@@ -101,7 +101,8 @@ impl Viewers {
         Self { plan, each: vec![viewer; count] }
     }
 
-    /// What viewer `index` asks for next, known at `now`: after how long, and how much.
+    /// Returns the next request of viewer `index`, known at `now`: the time until it is made, and
+    /// its size.
     pub(super) fn next(&mut self, index: usize, now: Time) -> (Span, Size) {
         let (plan, viewer) = (&self.plan, &mut self.each[index]);
         if viewer.began == Time::NEVER {
@@ -124,7 +125,7 @@ impl Viewers {
         let (plan, viewer) = (&self.plan, &mut self.each[index]);
         viewer.play(now);
         let took = now.since(begun).seconds();
-        if viewer.throughputs.len() >= MOST_SAMPLES {
+        if viewer.throughputs.len() >= MAX_SAMPLES {
             viewer.throughputs.remove(0);
         }
         viewer.throughputs.push(plan.bytes(viewer.level) as f64 * 8.0 / took);
@@ -139,7 +140,7 @@ impl Viewers {
         viewer.state = State::Playing;
     }
 
-    /// What was played up to `now`.
+    /// Returns the viewers with what was played up to `now`.
     pub(super) fn count(&mut self, now: Time) -> &mut Vec<Viewer> {
         self.each.iter_mut().for_each(|viewer| viewer.play(now));
         &mut self.each
@@ -147,7 +148,7 @@ impl Viewers {
 }
 
 /// Throughputs that are kept.
-const MOST_SAMPLES: usize = 8;
+const MAX_SAMPLES: usize = 8;
 
 impl Viewer {
     /// Account for play up to `now`.
@@ -182,7 +183,7 @@ impl ElementCounters for Viewer {
 }
 
 impl VideoResult {
-    /// What the viewers `all` of a group saw.
+    /// Makes the result of the viewers `all` of a group.
     #[must_use]
     pub fn of(name: String, all: &[Viewer]) -> Self {
         let sum = |of: fn(&Played) -> u64| all.iter().map(|viewer| of(&viewer.count)).sum::<u64>();

@@ -13,8 +13,8 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// Which of `cells` sent every `ms` from `first` on are resource-management cells, and the rates
-/// that they tell.
+/// Returns which of `cells` sent every `ms` from `first` on are resource-management cells, and the
+/// rates that they tell.
 fn resource_cells(law: &mut dyn PaceControl, first: u64, ms: u64, cells: u64) -> Vec<(u64, f64)> {
     let sent = (0..cells)
         .filter_map(|cell| Some((cell, law.resource_cell(true, at(first + ms * cell))?.scale)));
@@ -25,10 +25,10 @@ fn places(sent: &[(u64, f64)]) -> Vec<u64> {
     sent.iter().map(|(cell, _)| *cell).collect()
 }
 
-/// Ports would get rates too late or too often (rules 2 and 3). The first cell is a
-/// resource-management cell; a fast source sends 31 others, then the next; one that sends a cell
-/// each 30 ms sends one when 100 ms are over, with the fourth cell after; one with a cell each
-/// 80 ms waits for two others.
+/// One cell in 32 is a resource-management cell, so that ports get rates in time and not too often
+/// (rules 2 and 3). The first cell is a resource-management cell; a fast source sends 31 others,
+/// then the next; one that sends a cell each 30 ms sends one when 100 ms are over, with the fourth
+/// cell after; one with a cell each 80 ms waits for two others.
 #[test]
 fn one_cell_in_32_is_a_resource_management_cell() {
     let new = || make(&[]).unwrap();
@@ -39,9 +39,9 @@ fn one_cell_in_32_is_a_resource_management_cell() {
     assert_eq!(places(&resource_cells(&mut *often, 0, 1, 10)), [0, 4, 8]);
 }
 
-/// Sources would go faster than a port allows, rise too fast, or exceed peak or minimum (rules 8
-/// and 9): from ICR = 0.25 with RIF = 1/16 a cell that allows 1 gives 0.3125, then 0.375; one that
-/// allows 0.1 gives 0.1 at once; one that allows less than MCR = 0.05 gives 0.05.
+/// Sources go no faster than a port allows, rise by steps, and stay between minimum and peak (rules
+/// 8 and 9): from ICR = 0.25 with RIF = 1/16 a cell that allows 1 gives 0.3125, then 0.375; one
+/// that allows 0.1 gives 0.1 at once; one that allows less than MCR = 0.05 gives 0.05.
 #[test]
 fn the_rate_follows_explicit_rates() {
     let mut law = make(&[("icr", 0.25.into()), ("mcr", 0.05.into())]).unwrap();
@@ -54,9 +54,9 @@ fn the_rate_follows_explicit_rates() {
     assert_eq!(peak, Some(1.0));
 }
 
-/// A source that was silent would begin with a rate that the network has given to others since
-/// (rule 5): 500 ms after the last cell that carried its rate it keeps it, a millisecond later it
-/// goes at ICR; a rate below ICR stays.
+/// A source that was silent does not begin with a rate that the network may have given to others
+/// since (rule 5): 500 ms after the last cell that carried its rate it keeps it, a millisecond
+/// later it goes at ICR; a rate below ICR stays.
 #[test]
 fn a_rate_that_is_not_used_is_lost() {
     let rate_after = |pause: u64, explicit: f64| {
@@ -79,9 +79,9 @@ fn a_rate_that_is_not_used_is_lost() {
     assert_eq!(law.begin(at(502)).scale, 0.5);
 }
 
-/// A source would continue at full rate where nothing comes back (rule 6): with CRM = 3 and CDF =
-/// 1/2 the fourth cell without an answer carries half the rate, the fifth a quarter, not below MCR;
-/// an answer ends it.
+/// A source slows down where nothing comes back (rule 6): with CRM = 3 and CDF = 1/2 the fourth
+/// cell without an answer carries half the rate, the fifth a quarter, not below MCR; an answer ends
+/// it.
 #[test]
 fn missing_answers_slow_a_source_down() {
     let entries = [("crm", Value::Integer(3)), ("cdf", 0.5.into()), ("mcr", 0.2.into())];
@@ -95,8 +95,8 @@ fn missing_answers_slow_a_source_down() {
     assert_eq!(told.iter().map(|(_, rate)| *rate).collect::<Vec<_>>(), [0.2625, 0.2625, 0.2625]);
 }
 
-/// A source that may send nothing would never hear that it may again: its timer comes
-/// 200 ms after the last cell that carried its rate, and again each 200 ms.
+/// A source that may send nothing asks out of rate whether it may again: its timer comes 200 ms
+/// after the last cell that carried its rate, and again each 200 ms.
 #[test]
 fn a_stopped_source_asks_out_of_rate() {
     let mut law = make(&[]).unwrap();
@@ -110,7 +110,7 @@ fn a_stopped_source_asks_out_of_rate() {
     assert_eq!(law.expired(at(450)).next, at(650));
 }
 
-/// A slip would make a source that never reports its rate, or goes at none.
+/// Parameters of a source that never reports its rate, or goes at none, are refused.
 #[test]
 fn impossible_parameters_are_refused() {
     for (key, value) in [

@@ -32,8 +32,8 @@ impl Bench {
         self.outbox.fill(blank, at(self.now), &mut self.count)
     }
 
-    /// What is sent until there is a wait or an end: frames, `*` behind what is sent again and
-    /// `.` behind the last packet of a frame; polls as `?`.
+    /// Returns what is sent until there is a wait or an end: frames, `*` behind what is sent again
+    /// and `.` behind the last packet of a frame; polls as `?`.
     fn sends_all(&mut self) -> (String, Then) {
         let mut seen = String::new();
         while self.outbox.then() == Then::Goes {
@@ -59,9 +59,9 @@ fn shown(packet: &Packet) -> String {
     format!("{}{again}{last} ", piece.frame)
 }
 
-/// A transfer would not be cut into frames, or end before all has arrived: five packets are two
-/// frames of two and one of one; a poll follows, and the transfer ends when nothing is missing.
-/// Without retransmission it ends with the last packet.
+/// A transfer is cut into frames and ends when all has arrived: five packets are two frames of two
+/// and one of one; a poll follows, and the transfer ends when nothing is missing. Without
+/// retransmission it ends with the last packet.
 #[test]
 fn a_transfer_ends_when_all_has_arrived() {
     let mut bench = Bench::of(5, true);
@@ -74,8 +74,7 @@ fn a_transfer_ends_when_all_has_arrived() {
     assert_eq!((bench.outbox.arrived(), bench.count.frames), (None, (3, 0)));
 }
 
-/// Missing frames would wait behind new ones, cut into the frame that is being sent, or come in
-/// another order.
+/// Missing frames go before new ones, in order, after the end of the frame that is being sent.
 #[test]
 fn missing_frames_go_first() {
     let mut bench = Bench::of(10, true);
@@ -87,9 +86,9 @@ fn missing_frames_go_first() {
     assert_eq!(bench.count.frames, (7, 2));
 }
 
-/// What is under way would be sent twice: a report covers what was sent before its poll. Frame 0 is
-/// sent again after the poll at 5 ms, so what that poll found does not concern it any more; the
-/// poll at 8 ms does.
+/// Frames sent after a poll are not sent again for its report, which covers what was sent before
+/// it: what is under way is not sent twice. Frame 0 is sent again after the poll at 5 ms, so what
+/// that poll found does not concern it any more; the poll at 8 ms does.
 #[test]
 fn what_was_sent_after_the_poll_is_not_sent_again() {
     let mut bench = Bench::of(4, true);
@@ -102,10 +101,10 @@ fn what_was_sent_after_the_poll_is_not_sent_again() {
     assert_eq!(bench.sends_all().0, "0* 0*. ?2 ");
 }
 
-/// A long transfer would learn of its losses at its end, or polls cut frames. Frames take 2 ms, and
-/// a poll is due a second after the one before. The first frame that would begin at 1 s or later
-/// does at 1001 ms, so the poll leaves then; frames begin at 1002 ms and so on, and that of 2000 ms
-/// ends at 2001 ms, so the next leaves at 2002 ms; then at 3003 ms.
+/// Polls come between frames of a long transfer, which learns of its losses before its end. Frames
+/// take 2 ms, and a poll is due a second after the one before. The first frame due to begin at 1 s
+/// or later does at 1001 ms, so the poll leaves then; frames begin at 1002 ms and so on, and that
+/// of 2000 ms ends at 2001 ms, so the next leaves at 2002 ms; then at 3003 ms.
 #[test]
 fn polls_come_between_frames() {
     let mut bench = Bench::of(4000, true);
@@ -114,8 +113,7 @@ fn polls_come_between_frames() {
     assert_eq!(probes, [1001, 2002, 3003]);
 }
 
-/// A lost poll or report would end a transfer for ever: it is made up for when the next poll is
-/// due.
+/// A lost poll or report does not end a transfer: it is made up for when the next poll is due.
 #[test]
 fn a_silent_receiver_is_asked_again() {
     let mut bench = Bench::of(1, true);
@@ -127,7 +125,8 @@ fn a_silent_receiver_is_asked_again() {
     assert_eq!(bench.sends_all().0, "0*. ?1 ");
 }
 
-/// A report that comes too late would disturb the next transfer, or one that stopped.
+/// A report that comes too late changes nothing, neither in the next transfer nor in one that
+/// stopped.
 #[test]
 fn old_reports_change_nothing() {
     let mut bench = Bench::of(2, true);
@@ -189,9 +188,9 @@ impl Ways {
     }
 }
 
-/// Some pattern of losses would hang a transfer, lose a frame or send one without need: 400 packets
-/// and all reports are lost with a probability up to a half. Each frame arrives once and never
-/// again, since both ways keep order, and what was sent is what arrived or was lost.
+/// No pattern of losses hangs a transfer, loses a frame or sends one without need: 400 packets and
+/// all reports are lost with a probability up to a half. Each frame arrives once and never again,
+/// since both ways keep order, and what was sent is what arrived or was lost.
 #[test]
 fn whatever_is_lost_all_arrives_once() {
     for (seed, loss) in (0..40).map(|seed| (seed, [0.0, 0.01, 0.2, 0.5][seed as usize % 4])) {
