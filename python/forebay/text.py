@@ -6,10 +6,28 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forebay.run.samples import FEW_SAMPLES, SAMPLES
 from forebay.units import UNITS, Unit
 
-__all__ = ["cell", "count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
+__all__ = [
+    "FEW_SAMPLES",
+    "SAMPLES",
+    "cell",
+    "count",
+    "notes",
+    "plain",
+    "quantity",
+    "rate",
+    "share",
+    "size",
+    "span",
+    "spread",
+]
+
+FEW_SAMPLES = "few samples"
+"""The note of a percentile that stands on fewer samples than it needs."""
+
+SAMPLES = {"95": 20, "99": 100, "999": 1000}
+"""How many samples the percentiles need: with fewer than 1/(1 - p) that of p is the largest."""
 
 
 def rate(bits_per_second: float | None) -> str:

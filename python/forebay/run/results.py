@@ -21,9 +21,10 @@ from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
 from forebay.run.references import Reference
 from forebay.run.repeat import command_line
-from forebay.run.samples import FEW_SAMPLES, percentile_note
+from forebay.run.samples import percentile_note
 from forebay.run.store import rows_table
 from forebay.stats import Interval, replication_interval
+from forebay.text import FEW_SAMPLES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,19 +6,15 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from forebay.text import FEW_SAMPLES, SAMPLES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
     from forebay.run.columns import Column
 
-__all__ = ["FEW_SAMPLES", "SAMPLES", "percentile_note", "rank", "samples_needed"]
-
-FEW_SAMPLES = "few samples"
-"""The note of a percentile that stands on fewer samples than it needs."""
-
-SAMPLES = {"95": 20, "99": 100, "999": 1000}
-"""How many samples the percentiles need: with fewer than 1/(1 - p) that of p is the largest."""
+__all__ = ["percentile_note", "rank", "samples_needed"]
 
 _PERCENTILE = re.compile(r"(?:^|_)p(95|99|999)_")
 
