@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from forebay.run.samples import FEW_SAMPLES, SAMPLES
+from forebay.samples import FEW_SAMPLES, SAMPLES
 from forebay.units import UNITS, Unit
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -108,7 +108,7 @@ NOTES = {
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }
-"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.run.samples`)."""
+"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.samples`)."""
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:
