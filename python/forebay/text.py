@@ -6,28 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from forebay.samples import FEW_SAMPLES, SAMPLES
 from forebay.units import UNITS, Unit
 
-__all__ = [
-    "FEW_SAMPLES",
-    "SAMPLES",
-    "cell",
-    "count",
-    "notes",
-    "plain",
-    "quantity",
-    "rate",
-    "share",
-    "size",
-    "span",
-    "spread",
-]
-
-FEW_SAMPLES = "few samples"
-"""The note of a percentile that stands on fewer samples than it needs."""
-
-SAMPLES = {"95": 20, "99": 100, "999": 1000}
-"""How many samples the percentiles need: with fewer than 1/(1 - p) that of p is the largest."""
+__all__ = ["cell", "count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
 
 
 def rate(bits_per_second: float | None) -> str:
@@ -123,7 +105,7 @@ NOTES = {
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }
-"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.run.samples`)."""
+"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.samples`)."""
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

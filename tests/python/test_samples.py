@@ -9,8 +9,8 @@ import pytest
 
 from forebay import Network, traffic
 from forebay.cli.commands import main
-from forebay.run.columns import columns
-from forebay.run.samples import percentile_note, samples_needed
+from forebay.run.columns import columns, percentile_note
+from forebay.samples import samples_needed
 
 
 def _network() -> Network:

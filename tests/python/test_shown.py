@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from forebay.run.columns import column_of, columns, kinds
-from forebay.run.samples import percentile_note
+from forebay.run.columns import column_of, columns, kinds, percentile_note
 from forebay.run.shown import SHOWN, shown_tables
 
 

@@ -13,7 +13,7 @@ from forebay.errors import MachineError
 from forebay.linux.links import ETHERNET
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks
-from forebay.run.samples import rank
+from forebay.samples import rank
 
 __all__ = ["read_counters"]
 

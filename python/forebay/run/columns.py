@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING
 
 from forebay.paths import parted
 from forebay.run.jobs import native
-from forebay.run.samples import samples_needed
+from forebay.samples import FEW_SAMPLES, samples_needed
 from forebay.text import cell
 from forebay.units import Unit, of_name, symbolised
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-__all__ = ["Column", "column_of", "columns", "kinds", "numbers", "unit_in", "unit_of"]
+__all__ = [
+    "Column",
+    "column_of",
+    "columns",
+    "kinds",
+    "numbers",
+    "percentile_note",
+    "unit_in",
+    "unit_of",
+]
 
 
 class Column:
@@ -121,3 +130,11 @@ def unit_of(quantity: str) -> Unit | None:
     """The unit of a quantity of a sweep: `links.core.utilization`, `events`."""
     place, _, column = parted(quantity)
     return unit_in(place, column) if column else unit_in("run", quantity)
+
+
+def percentile_note(column: Column | None, rows: Iterable[Mapping[str, Any]], note: str) -> str:
+    """The note of the interval of a column of `rows`, one for each replication: `few samples` if
+    it is a percentile and one of them has too few, else `note`. No column has `note`."""
+    if column is None or samples_needed(column.name) == 1:
+        return note
+    return note if all(column.is_counted(row) for row in rows) else FEW_SAMPLES

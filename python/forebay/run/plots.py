@@ -21,8 +21,8 @@ from forebay.errors import nearest
 from forebay.extras import need
 from forebay.run.heat import HeatMap, heat_panel
 from forebay.run.references import Curve, Reference, curves_for
-from forebay.run.samples import rank
 from forebay.run.words import axis_scale, name_of, unit_at
+from forebay.samples import rank
 from forebay.stats import Interval, t_quantile
 
 if TYPE_CHECKING:

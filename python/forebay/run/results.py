@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from forebay import text
 from forebay.errors import nearest, printable
 from forebay.extras import need
-from forebay.run.columns import columns, kinds, numbers, unit_in
+from forebay.run.columns import columns, kinds, numbers, percentile_note, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.limits import MOST_RUNS
 from forebay.run.notebook import results_html
@@ -21,10 +21,9 @@ from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
 from forebay.run.references import Reference
 from forebay.run.repeat import command_line
-from forebay.run.samples import percentile_note
 from forebay.run.store import rows_table
+from forebay.samples import FEW_SAMPLES
 from forebay.stats import Interval, replication_interval
-from forebay.text import FEW_SAMPLES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -54,14 +54,13 @@ from forebay.run.axes import (
     read_axes,
     varied,
 )
-from forebay.run.columns import column_of, kinds
+from forebay.run.columns import column_of, kinds, percentile_note
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.limits import MOST_RUNS
 from forebay.run.progress import meter, note
 from forebay.run.repeat import quoted, repeat_line
-from forebay.run.samples import percentile_note
 from forebay.run.store import (
     FORMATS,
     columns_of,
