@@ -34,7 +34,7 @@ appendix A.1: Th_len)."""
 
 @dataclass(frozen=True)
 class Point:
-    """What one run shows. Delays are of queueing, in ms, of 99 % of the packets at most."""
+    """Measurements of one run. Delays are 99th percentiles of queueing delay, in ms."""
 
     rate: int
     rtt: int
@@ -74,7 +74,7 @@ def quantile(results: Any, group: str, share: float) -> float:
 
 
 def style(index: int) -> dict[str, Any]:
-    """How the series of a round-trip time looks."""
+    """Style of the series of the `index`-th round-trip time."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": LINES[index % len(LINES)],

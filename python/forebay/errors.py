@@ -1,4 +1,4 @@
-"""What can go wrong that is no bug, and how it is said.
+"""Errors and warnings that are no bugs, and their wording.
 
 A `UserError` ends a command with exit status 2 and one message on stderr, without a traceback. Its
 text says what was read, where, and what is allowed, with the nearest valid name where there is one.
@@ -63,14 +63,14 @@ _DISK = frozenset(
 
 
 def unwritable(message: str, error: OSError) -> UserError | MachineError:
-    """What is raised for a file or folder that cannot be written to; the system's words follow the
-    message. A full disk is no mistake in the input, whatever was being written."""
+    """Returns the error to raise for a file or folder that cannot be written to; the system's words
+    follow the message. A full disk is no mistake in the input, whatever was being written."""
     told = f"{message}: {error.strerror or error}"
     return MachineError(told) if error.errno in _DISK else UserError(told)
 
 
 class ScenarioWarning(UserWarning):
-    """What can be run and is hardly meant: a scenario whose results may not be what they seem."""
+    """A scenario that can be run and is hardly meant: its results may not be what they seem."""
 
 
 def warn_of(texts: Iterable[str]) -> None:
@@ -114,7 +114,7 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 
 def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
-    """What stands for the names most like `name`, or that hold it, the nearest first."""
+    """Returns the meanings of the names most like `name`, or that contain it, the nearest first."""
     # The hyphens of options would make all of them alike.
     word = name.lower().lstrip("-")
     known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}

@@ -245,7 +245,7 @@ def _t_level(degrees_of_freedom: int, t: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Warmup:
-    """Where the initial transient of a series ends.
+    """End of the initial transient of a series.
 
     `observations` leading entries are to be discarded. `converged` is false when the best cut is
     the last one searched, half of the run: then the transient may be longer than the run can
@@ -357,7 +357,7 @@ def batch_means(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a stopping rule says about the replications so far.
+    """State of a stopping rule after the replications so far.
 
     `precise`: the target is met. `capped`: the cap was reached without meeting it; a report must
     then show the half-width obtained, never the one asked for. `done` is either. `suggested_n` is
@@ -371,7 +371,7 @@ class Progress:
 
     @property
     def done(self) -> bool:
-        """Whether to stop, for whichever reason."""
+        """True if it is time to stop, for either reason."""
         return self.precise or self.capped
 
 

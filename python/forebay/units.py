@@ -38,7 +38,7 @@ class Unit:
 
     @property
     def scale(self) -> float:
-        """What to multiply values by at an axis."""
+        """Factor to multiply values by at an axis."""
         return 1.0 / self.multiples.get(self.axis, 1.0)
 
 
@@ -79,7 +79,8 @@ def of_name(name: str) -> Unit | None:
 
 
 def multiple_of_ending(ending: str) -> str | None:
-    """What the last word of a parameter's name stands for: `kbps` for kbit/s, `bytes` for B."""
+    """Unit that the last word of a parameter's name stands for: `kbps` for kbit/s, `bytes` for B;
+    `None` for another word."""
     if ending in UNITS:
         return UNITS[ending].symbol
     for unit in UNITS.values():

@@ -1,8 +1,7 @@
-"""What the thesis describes beside its own choices, and argues against: exact selective discard
-(chapter 4), detection by queue length (5.1), forward notification (5.2), on/off sources and a
-constant increase for all (5.3). Each is a `change` of a grid point, made on top of what network.py
-makes of it.
-"""
+"""Alternatives that the thesis describes beside its own choices, and argues against: exact
+selective discard (chapter 4), detection by queue length (5.1), forward notification (5.2), on/off
+sources and a constant increase for all (5.3). Each is a `change` of a grid point, made on top of
+what network.py makes of it."""
 
 from __future__ import annotations
 

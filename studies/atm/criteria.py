@@ -1,4 +1,4 @@
-"""What the thesis's sentences mean in numbers: its runs, limits, and the words of the predicates.
+"""The thesis's sentences in numbers: its runs, limits, and the words of the predicates.
 
 The readings are fixed from the thesis's own words and graphs:
 
@@ -171,7 +171,7 @@ def higher(
 
 
 def exceeds_by(run: Quantities, scenario: int, quantity: str) -> Bounds:
-    """How much higher a quantity is in Case 3 than in Case 2: mean over the overloaded numbers."""
+    """Excess of a quantity in Case 3 over Case 2: mean over the overloaded numbers."""
     ours, theirs = (overloaded(run, scenario, c, quantity) for c in (RATE_BASED, DISCARD_BASED))
     return theirs.mean() - ours.mean()
 

@@ -1,4 +1,4 @@
-"""What extensions.toml compares: networks, designs and what is measured of a run."""
+"""Code of the comparisons of extensions.toml: networks, designs and what is measured of a run."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def mixed(network: Network, case: Case) -> None:
 
 
 def of_one_link(run: Run, case: Case) -> dict[str, float]:
-    """What the thesis looks at, of the one bottleneck."""
+    """Quantities that the thesis looks at, of the one bottleneck."""
     mbps = float(case.point.get("mbps", LINK_BPS / 1e6))
     data = run.group("data")
     bits = max(data["sent_packets"], 1) * CELL_BITS
@@ -285,7 +285,7 @@ def explicit_for_all_lower(network: Network, _: Case) -> None:
 
 
 def of_rates(run: Run, case: Case) -> Mapping[str, float]:
-    """What the thesis looks at, with the cost of telling rates and how data share."""
+    """Quantities that the thesis looks at, with the cost of telling rates and how data share."""
     data = [row for row in run.document["flows"] if row["group"] == "data"]
     got = [float(row["delivered_packets"]) for row in data]
     told = sum(row["resource_cells"] for row in run.document["paced"])
@@ -355,7 +355,7 @@ def of_frames(run: Run, case: Case) -> dict[str, float]:
 
 
 def price_of_control(findings: Findings) -> str:
-    """Where more arrives with less control."""
+    """Sentence on the cases and designs in which more arrives with less control."""
     metric = findings.metric("useful_ratio")
     told = [
         f"{case.name}, {design.title}"
@@ -368,7 +368,7 @@ def price_of_control(findings: Findings) -> str:
 
 
 def shares_in_frames(findings: Findings) -> str:
-    """How much of the data that the link carries is in whole frames, by case and design."""
+    """Share of the data that the link carries that is in whole frames, by case and design."""
     told = []
     for case in findings.cases:
         shares = []

@@ -45,7 +45,7 @@ CASES = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is drawn against the number of sources; `least` is the least upper end of the axis."""
+    """Quantity drawn against the number of sources; `least` is the least upper end of the axis."""
 
     quantity: str
     caption: str
@@ -202,7 +202,7 @@ def _apart(network: Network, _: Point) -> None:
 
 
 def _keep(run: Run, _: Point) -> Mapping[str, Mapping[str, NDArray[np.float64]]]:
-    """What arrives from each of them, in bit/s."""
+    """Rate that arrives from each of them, in bit/s."""
     series = {kind: run.tables[f"series/flows.one-{kind}"] for kind in KINDS}
     rates = {f"{kind}_bps": np.asarray(of["throughput_bps"]) for kind, of in series.items()}
     return {"rates": {"time_s": np.asarray(series["voice"]["time_s"]), **rates}}

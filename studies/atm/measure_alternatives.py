@@ -1,4 +1,4 @@
-"""What the runs of alternatives.py tell, beside the quantities of measure.py."""
+"""Measurements of the runs of alternatives.py, beside the quantities of measure.py."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _sampled(run: Run) -> Found:
 
 
 def _cuts(run: Run, link: Mapping[str, NDArray[np.float64]]) -> Found:
-    """By how much sources slow down when the port becomes congested, as a part of the link: what
-    they would send before and after on average, by their rates; and what arrives then."""
+    """Slowing of sources when the port becomes congested, as a part of the link: what they would
+    send before and after on average, by their rates; and what arrives then."""
     would = np.zeros_like(link["time_s"])
     for kind in paced(run):
         series: Any = run.tables[f"series/flows.{kind}"]

@@ -1,4 +1,4 @@
-"""What a run of the study shows: times, loads and shares from its time series and counters.
+"""Measurements of a run of the study: times, loads and shares from its time series and counters.
 
 Loads are rates of packets that arrive at a link, in bit/s or as a fraction of SR, over windows of
 the length that each figure of the draft needs. Times count from the reroute.
@@ -162,7 +162,7 @@ def voice(run: Run, supportable: float) -> dict[str, float]:
 
 
 def _decay(run: Run, loaded: Array, start: float) -> dict[str, float]:
-    """How the excess over SR falls, and how often packets are marked meanwhile."""
+    """Fall of the excess over SR, and how often packets are marked meanwhile."""
     fine = 0.02
     peak = float(loaded[:5].mean())
     excess = max(peak - 1.0, 1e-9)
@@ -238,7 +238,7 @@ def video(run: Run, supportable: float, flow_bps: float) -> dict[str, float]:
 def _surge_of_video(
     run: Run, between: tuple[float, float], present: Array, supportable: float, flow_bps: float
 ) -> dict[str, float]:
-    """What a reroute does until the next one: load, and flows terminated of those there at once.
+    """Effects of a reroute until the next one: load, and flows terminated of those there at once.
 
     A flow is heard up to two frames after it has come, as it sends each at the end of its interval.
     """

@@ -88,7 +88,7 @@ REPLICATIONS = Replications(
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
-    """What the draft prints, from one run; in SI units."""
+    """Quantities that the draft prints, from one run; in SI units."""
     match point["family"]:
         case "single":
             return measure.single(run, point) | observed.single(run, point)

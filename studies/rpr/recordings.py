@@ -37,7 +37,7 @@ def shown_settings() -> list[Setting]:
 
 
 def recording_id(setting: Setting) -> str:
-    """What the recording of a setting is called."""
+    """Id of the recording of a setting."""
     return f"s{setting.scenario}-{setting.line}-{setting.law}-{setting.buffers}"
 
 

@@ -257,7 +257,7 @@ def _cake(view: View, remarks: Remarks) -> list[str]:
 
 
 def _hosts_differ(view: View) -> bool:
-    """Whether flows have other hosts here than in the script, where each group has two."""
+    """True if flows have other hosts here than in the script, where each group has two."""
     if view.get("flows_per_source") or view.get("flows_per_destination"):
         return True
     ends = (".host", ".to_host")

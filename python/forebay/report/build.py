@@ -44,7 +44,7 @@ def build_report(folder: Path) -> Path:
 
 
 def _built(build: Callable[[Path], Path], folder: Path) -> Path:
-    """What `build` makes of a folder, files of any content being there."""
+    """Returns what `build` makes of a folder; files of any content may be there."""
     try:
         return build(folder)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What pages of results consist of: sections with drawings and tables, some of them folded."""
+"""Parts of pages of results: sections with drawings and tables, some of them folded."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Where the contents lead."""
+        """Anchor that the contents link to."""
         return f"part-{slug(self.title)}"
 
 

@@ -179,7 +179,7 @@ def shares(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Which of several series is drawn, and its name."""
+    """Place of a series among those drawn, and its name."""
 
     index: int
     of: int

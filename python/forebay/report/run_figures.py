@@ -242,7 +242,7 @@ def _busiest(lines: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kept(points: int, most: int) -> Any:
-    """Which of so many points are drawn if there may be at most `most`, the last among them."""
+    """Indices of the points to draw if there may be at most `most`, the last among them."""
 
     import numpy as np
 

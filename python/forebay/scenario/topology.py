@@ -193,7 +193,7 @@ def _ring_places(stations: Sequence[str]) -> dict[str, tuple[float, float]]:
 
 
 def _middle(name: str, topology: Topology, places: Mapping[str, tuple[float, float]]) -> str:
-    """What all spans of a ring have in common, in its middle."""
+    """Text in the middle of a ring: its name, and what all of its spans have in common."""
     x = sum(at for at, _ in places.values()) / len(places)
     y = sum(at for _, at in places.values()) / len(places)
     label = topology.rings[name][1]

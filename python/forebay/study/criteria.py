@@ -1,4 +1,4 @@
-"""What a paper's sentences mean in numbers: the words that the predicates of a study are made of.
+"""Vocabulary of a study's predicates: the sentences of a paper in numbers.
 
 A predicate is a function of the measured quantities that answers with a `Truth`. It reads as the
 sentence does:
@@ -184,7 +184,7 @@ class ForEach(Generic[Argument]):
         }
 
     def __call__(self, run: Quantities, argument: Argument) -> Truth:
-        """What the function itself answers."""
+        """Returns the answer of the function itself."""
         return self._judge(run, argument)
 
 

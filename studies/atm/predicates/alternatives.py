@@ -128,9 +128,9 @@ def backward_better(run: Quantities) -> Truth:
 
 
 def backward_better_near(run: Quantities) -> Truth:
-    """What backward notification has more runs of the mixture with near zero loss of data than
-    forward notification is more where the port is near the sources than where the satellite link is
-    in between."""
+    """The lead of backward over forward notification in runs of the mixture with near zero loss of
+    data is larger where the port is near the sources than where the satellite link is in between.
+    """
     near = _spared(run, "") - _spared(run, "forward")
     return near > _spared(run, "far-port") - _spared(run, "far-forward")
 
@@ -183,8 +183,8 @@ def on_off_below_capacity(run: Quantities) -> Truth:
 
 
 def cut_by_4(run: Quantities) -> Truth:
-    """When the port becomes congested, what sources send falls by at least 4 % of the link within
-    two intervals, on average, in every scenario with the most sources."""
+    """The rate at which sources send falls by at least 4 % of the link within two intervals when
+    the port becomes congested, on average, in every scenario with the most sources."""
     cuts = [at(run, _most(scenario, "sampled"), "cut_ratio") for scenario in SCENARIOS]
     return every(cuts) >= CUT
 

@@ -99,9 +99,9 @@ def _jitter(run: Quantities, change: str) -> Bounds:
 
 
 def peak_controller_reduces_jitter(run: Quantities) -> Truth:
-    """Where half of the video sources send bursts above their peak rate, the 99th percentile of the
-    delay of the others is less above their least delay with peak rate controllers than with second
-    leaky buckets, which mark."""
+    """The 99th percentile of the delay of the other video sources, where half of them send bursts
+    above their peak rate, is less above their least delay with peak rate controllers than with
+    second leaky buckets, which mark."""
     return _jitter(run, "bursty") < _jitter(run, "two-buckets")
 
 
@@ -177,7 +177,7 @@ def _by_case(run: Quantities, change: str, quantity: str) -> Sequence[Bounds]:
 
 
 def _conclusions(run: Quantities, change: str) -> Truth:
-    """What section 8.3 concludes of its cases with the most sources, but for jitter."""
+    """Conclusions of section 8.3 on its cases with the most sources, but for jitter."""
     none, ours, theirs = (case - 1 for case in (UNCONTROLLED, RATE_BASED, DISCARD_BASED))
     lost, data_lost, used, got, times = (
         _by_case(run, change, quantity)
