@@ -28,8 +28,8 @@ ROUND_TRIPS = (5, 10, 20, 50, 100)
 """In ms, without queueing."""
 
 DUALPI2 = queue.dualpi2(min_step_queue=1)
-"""Where a packet alone takes longer than the step, one that waits for it is no queue (RFC 9332,
-appendix A.1: Th_len)."""
+"""Queue with a step of at least one packet: where a packet alone takes longer than the step, one
+that waits for it is no queue (RFC 9332, appendix A.1: Th_len)."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ SMALL: Any = {
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
 }
-"""What small panels have smaller."""
+"""Smaller sizes in small panels."""
 WIDTH = 7.6
 """Width of a page in inches."""
 LEGEND_ROW = 0.3

@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 
-LARGEST = 16_000_000
-"""The most bytes of a file that is read whole: larger ones are refused before they are parsed."""
+MAX_FILE_BYTES = 16_000_000
+"""Maximum size of a file that is read whole: larger ones are refused before they are parsed."""
 
 
 class UserError(Exception):
@@ -99,8 +99,8 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(c if stays(c) else c.encode("unicode_escape").decode() for c in text)
 
 
-MOST_NEAR = 5
-"""The most names that an unknown one is answered with."""
+MAX_SUGGESTIONS = 5
+"""Maximum number of names that an unknown one is answered with."""
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -118,23 +118,23 @@ def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
     # The hyphens of options would make all of them alike.
     word = name.lower().lstrip("-")
     known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}
-    found = difflib.get_close_matches(word, known, n=MOST_NEAR)
+    found = difflib.get_close_matches(word, known, n=MAX_SUGGESTIONS)
     found += [each for each in known if len(word) >= 3 and word in each and each not in found]
-    return [known[each] for each in found[:MOST_NEAR]]
+    return [known[each] for each in found[:MAX_SUGGESTIONS]]
 
 
 def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml") -> str:
     """The text of a file that the user named; `what` it should be, and how its name should end.
 
     Raises `UserError` for a missing file, a directory or anything else that is no file, more than
-    `LARGEST` bytes, no permission, or bytes that are no UTF-8.
+    `MAX_FILE_BYTES` bytes, no permission, or bytes that are no UTF-8.
     """
     try:
         # Opening a pipe would wait for what writes into it.
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UserError(f"{path}: is no regular file; {what} is a TOML file")
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file{_nearest_file(path)}") from None
     except NotADirectoryError:
@@ -145,8 +145,10 @@ def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml")
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise UserError(f"{path}: no file can have this name") from None
-    if len(data) > LARGEST:
-        raise UserError(f"{path}: has more than {LARGEST:,} bytes; {what} has at most so many")
+    if len(data) > MAX_FILE_BYTES:
+        raise UserError(
+            f"{path}: has more than {MAX_FILE_BYTES:,} bytes; {what} has at most so many"
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

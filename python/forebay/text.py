@@ -91,7 +91,7 @@ NOTES = {
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }
-"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.run.samples`)."""
+"""Meanings of the notes of intervals (`forebay.stats.Interval.note`, `forebay.run.samples`)."""
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

@@ -63,7 +63,8 @@ UNITS: Mapping[str, Unit] = {
     "ratio": Unit("share", "shares", {"1": 1.0, "%": 1e-2}, "%"),
     "count": Unit("number", "numbers", {"1": 1.0}),
 }  # fmt: skip
-"""By the last word of a quantity's name. Values themselves are in the first of the multiples."""
+"""Units by the last word of a quantity's name. Values themselves are in the first of the
+multiples."""
 
 _BY_SYMBOL = {unit.symbol: unit for unit in UNITS.values()}
 

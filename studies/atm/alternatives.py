@@ -14,7 +14,7 @@ CONSTANT_BPS = 10e3
 that to a video source."""
 NOMINAL_BPS = {"voice": 64e3, "video": 512e3, "data": 500e3}
 BACK_BPS = 1.1 * 21e6
-"""What others send along the way back of the notifications, if that is congested: at the same
+"""Rate that others send along the way back of the notifications, if that is congested: at the same
 priority, 10 % more than it carries."""
 FINE = "50 ms"
 """One interval of the detector: how finely some runs are recorded."""

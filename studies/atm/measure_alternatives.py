@@ -15,7 +15,7 @@ from forebay_studies.atm.network import BY_PRIORITY, LINK_BPS
 
 Found = dict[str, float]
 SESSION_BPS = {"voice": 32e3, "video": 352e3, "data": 500e3}
-"""What a source in a session sends on average at its nominal rate (section 6.2.1)."""
+"""Rate that a source in a session sends on average at its nominal rate (section 6.2.1)."""
 CLASSES = {0: "class1", 1: "class2", 2: "class3", 3: "class4"}
 """The classes of section 5.1 by precedence."""
 WEIGHT = 0.8

@@ -22,7 +22,7 @@ CAPACITY_RATIOS = (
     "realtime_throughput_ratio",
     "data_throughput_ratio",
 )
-"""What measure.py has in shares of the scaled link."""
+"""Quantities that measure.py has in shares of the scaled link."""
 
 
 def more_quantities(run: Run, point: Point, found: Mapping[str, float]) -> Found:

@@ -18,10 +18,10 @@ from forebay_studies.pcn.draft import MBPS
 Array = NDArray[np.float64]
 
 SURGE_S = {"single": 5.0, "row": 5.0, "parking": 5.0, "voice": 3.0, "video": 3.0}
-"""When the reroute comes, by family of grid points."""
+"""Time of the reroute, by family of grid points."""
 
 AGAIN_S = {"steps": 25.0, "video": 24.0}
-"""When a second reroute comes (sections 4.1 and 4.7)."""
+"""Time of the second reroute (sections 4.1 and 4.7)."""
 
 STAGES = {"stage75_s": 1.75, "stage50_s": 1.5, "stage25_s": 1.25, "stage5_s": 1.05}
 """The ends of the stages of Figure 9, as load over SR."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 PALETTE = {"green": 2, "yellow": 4, "red": 1}
-"""Where the reports' palette has the colours of packets."""
+"""Places of the colours of packets in the reports' palette."""
 MARK_EVERY = 18
 """Seconds from one marker of a curve to the next."""
 NEAR = 1.5
@@ -175,7 +175,7 @@ class Shown:
 
 
 Graph = Callable[[Outcome, Shown], Figure]
-"""How a kind of graph is drawn. Raises `NotRecordedError` if its run was not recorded."""
+"""Drawer of a kind of graph. Raises `NotRecordedError` if its run was not recorded."""
 
 
 def figures(outcome: Outcome) -> list[Figure]:

@@ -264,7 +264,7 @@ LACKING = {
     "redn": ("middle_threshold", "actual_threshold", "first_middle", "increment", "decrement"),
     "self-configuring": ("middle_threshold", "first_middle"),
 }
-"""What other laws than Adaptive REDn have no parameter for."""
+"""Parameters that other laws than Adaptive REDn do not have."""
 
 
 def queue_law(gateway: str, law: Section) -> Section:

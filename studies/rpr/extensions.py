@@ -35,7 +35,8 @@ VOICE_BPS = 80e3
 VOICE_CALLS = 200
 VOICE_BYTES = 200
 RESERVED = 1.25
-"""What stations reserve under VoQ of their voice: the packets of many calls come in bunches."""
+"""Reservation of stations under VoQ, over the rate of their voice: the packets of many calls come
+in bunches."""
 
 
 def with_voq(network: Network, case: Case) -> None:

@@ -30,7 +30,8 @@ SHORT_US = 5.0
 """Delay of the spans of a short ring."""
 
 RESERVED = 1.05
-"""What D reserves of its constant rate under VoQ: with 1, what waits at the start would stay."""
+"""Reservation of D under VoQ, over its constant rate: with 1, what waits at the start would
+stay."""
 
 TRACE_ROWS = 300_000
 """Rows of a packet trace; they hold two bursts of every scenario."""

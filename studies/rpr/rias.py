@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ENOUGH = 1e-9
+TOLERANCE = 1e-9
 """Parts of the capacity below which a difference is rounding."""
 
 
@@ -39,7 +39,7 @@ def rias_shares(asks: Sequence[Ask], capacity: float) -> list[float]:
         }
         least = min(limits.values())
         for at, limit in limits.items():
-            if limit <= least + ENOUGH * capacity:
+            if limit <= least + TOLERANCE * capacity:
                 rates[at] = limit
     return [rates[at] for at in range(len(asks))]
 

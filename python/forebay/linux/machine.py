@@ -25,7 +25,7 @@ from forebay.linux.fold import fold
 __all__ = ["PLACES", "image", "run_script"]
 
 PLACES = ("uml", "netns")
-"""Where a script can run."""
+"""Kinds of machine that a script can run on."""
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _TOOLS = ("ip", "tc", "ethtool", "iperf3", "sysctl")

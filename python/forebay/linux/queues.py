@@ -324,7 +324,7 @@ QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
 """The function that gives the words of tc, by the name of the mechanism."""
 
 _UNMAPPED = {"gred": "gred"}
-"""What Linux has, but for which no words are written here."""
+"""Queues that Linux has, but for which no words are written here."""
 
 _TITLES = {"rio": "RIO", "wred": "WRED", "cobalt": "COBALT alone", "sred": "SRED"}
 _NEAREST = {

@@ -15,7 +15,7 @@ from forebay.run.store import write_text
 __all__ = ["MARKS", "Section", "Table", "warned", "write_page"]
 
 MARKS = {"name": str, "version": str, "build?": str, "command": str}
-"""What every document of results says of itself."""
+"""Facts that every document of results states of itself."""
 
 
 @dataclass(slots=True)

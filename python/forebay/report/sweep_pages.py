@@ -46,10 +46,10 @@ SWEEP = {
     "failed?": [{"reason": str, "command": str}],
     "warnings?": [{"warning": str, "points": int, "where": {"*": [ANY]}}],
 }
-"""What of a sweep's document the page shows."""
+"""Shape of the part of a sweep's document that the page shows."""
 
 PLAIN = (str, float, bool)
-"""What a parameter's value may be."""
+"""Types of a parameter's value."""
 PANELS = 12
 """Small multiples in a drawing at most."""
 LINES = 12

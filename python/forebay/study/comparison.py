@@ -48,8 +48,9 @@ __all__ = [
 
 Better = Literal["less", "more", ""]
 Verdict = Literal["better", "worse", "less", "more", "equal", "open"]
-"""What a paired difference says: of the design against the baseline. "less" and "more" stand where
-neither is better; "equal" where every pair of runs agrees; "open" where the interval holds 0."""
+"""Statement of a paired difference: of the design against the baseline. "less" and "more" stand
+where neither is better; "equal" where every pair of runs agrees; "open" where the interval holds
+0."""
 
 
 @dataclass(frozen=True, slots=True)

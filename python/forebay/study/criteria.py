@@ -132,7 +132,8 @@ class Each:
 
 
 Against = Bounds | float | Iterable[Bounds | float]
-"""What several quantities are compared with: the same for all, or one for each in their order."""
+"""Values that several quantities are compared with: the same for all, or one for each in their
+order."""
 
 
 def every(several: Iterable[Bounds]) -> Each:

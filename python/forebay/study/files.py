@@ -97,7 +97,7 @@ SHAPE = {
         }
     ],
 }
-"""What of a result the page shows, or a plan is made of."""
+"""Shape of the part of a result that the page shows, or that a plan is made of."""
 
 
 def write_results(driver: Driver, out: Path) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Kind(StrEnum):
     """Basis of a claim; only results are counted, the others are checks."""
 
     RESULT = "result"
-    """What the document prints, or says, that came out of its experiments."""
+    """A value that the document prints, or states, as an outcome of its experiments."""
     INPUT = "input"
     """A parameter of the paper, echoed."""
     FORMULA = "formula"
@@ -424,9 +424,9 @@ class UnknownPointError(LookupError):
     def __init__(self, name: str, value: Parameter, grid: Grid) -> None:
         words = [str(known) for known in grid.get(name, grid)]
         near = nearest(str(value) if name in grid else name, words)
-        there = ", ".join(words[:MOST_SHOWN]) or "none"
-        if len(words) > MOST_SHOWN:
-            there += f" and {len(words) - MOST_SHOWN} more"
+        there = ", ".join(words[:MAX_SHOWN]) or "none"
+        if len(words) > MAX_SHOWN:
+            there += f" and {len(words) - MAX_SHOWN} more"
         what = f"{name} is {value!r}, as at" if name in grid else f'"{name}" is a parameter of'
         super().__init__(
             f"{what} no grid point of paper.toml{near}; there are {there}; a value that statements "
@@ -434,8 +434,8 @@ class UnknownPointError(LookupError):
         )
 
 
-MOST_SHOWN = 12
-"""How many values of a parameter a message lists."""
+MAX_SHOWN = 12
+"""Maximum number of values of a parameter that a message lists."""
 
 
 class MissingMeasurementError(LookupError):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Finished", "RunJournal", "check_journal", "has_journal"]
 
 OLD = "journal.jsonl"
-"""What earlier versions wrote; its runs name no build, and are not read."""
+"""Journal file of earlier versions; its runs name no build, and are not read."""
 
 
 @dataclass(frozen=True, slots=True)

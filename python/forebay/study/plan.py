@@ -156,7 +156,7 @@ RECORDED = {
     "claims": [{"id": str, "grade": str, "replications": int, "needed?": (int, None)}],
     "points?": [{"point": {}, "variant": str, "events": float}],
 }
-"""What a record must hold to be planned by."""
+"""Shape that a record must have to be planned by."""
 
 
 def load_record(study: Study) -> Record | None:

@@ -81,12 +81,12 @@ LEVEL = 0.95
 EARLY = 0.999
 """The level at which a value counts as outside before the replications are enough."""
 WIDENING = 1.25
-"""How much wider than with endless replications an interval may be that decides."""
+"""Maximum width of an interval that decides, over that with endless replications."""
 ADEQUATE = 0.10
 """A normal model is dropped where the test of Shapiro and Wilk gives less than this."""
 
 FAR = 10.0
-"""How many times the range of replications a value must be away from them all to count as outside
+"""Distance of a value from all replications, in ranges of these, at which it counts as outside
 before they are enough, where they do not look normal."""
 
 URN_DRAWS = 19_999
@@ -95,7 +95,7 @@ SEED = 20_250_501
 SAME = 1e-12
 """Values whose range is this share of the largest are the same but for rounding."""
 SLACK = 1e-12
-"""What floating point may add to a probability that is compared with another."""
+"""Allowance for floating point in a probability that is compared with another."""
 
 
 @dataclass(frozen=True, slots=True)

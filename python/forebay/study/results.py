@@ -128,7 +128,7 @@ class Samples:
 
 
 FACTS = ("seed", "scenario_hash", "digest", "version", "build", "events", "packet_hops", "wall_s")
-"""What every run says of itself besides its quantities."""
+"""Facts that every run states of itself besides its quantities."""
 
 
 class NotRecordedError(LookupError):

@@ -8,8 +8,8 @@ from forebay.study import EXACT, Bounds, Point, Quantities, Truth, all_of, at, e
 from forebay_studies.atm.criteria import (
     DATA,
     INTERVAL_S,
+    MAX_SOURCES,
     MIX,
-    MOST,
     NEAR_ZERO_LATE,
     NEAR_ZERO_LOSS,
     POINT,
@@ -26,12 +26,13 @@ CUT = 0.04
 ORDER = {REALTIME: (3, 1), DATA: (4, 2), MIX: (3, 2, 1)}
 """The classes that there are in each scenario, those to be penalized first at first."""
 COUNTS_OF_ORDER = {REALTIME: 120, DATA: 19, MIX: 113}
-"""Where each of them is there; data sources exceed their nominal rates when they are few."""
+"""Numbers of sources at which each of them is there; data sources exceed their nominal rates when
+they are few."""
 
 
 def _most(scenario: int, change: str = "", case: int = RATE_BASED) -> Point:
     """The run with the most sources of a scenario."""
-    return setting(scenario, case, MOST[scenario], change)
+    return setting(scenario, case, MAX_SOURCES[scenario], change)
 
 
 def _lost(run: Quantities, scenario: int, change: str = "", case: int = RATE_BASED) -> list[Bounds]:
