@@ -28,13 +28,13 @@ ROUND_TRIPS = (5, 10, 20, 50, 100)
 """In ms, without queueing."""
 
 DUALPI2 = queue.dualpi2(min_step_queue=1)
-"""Where a packet alone takes longer than the step, one that waits for it is no queue (RFC 9332,
-appendix A.1: Th_len)."""
+"""Queue with a step of at least one packet: where a packet alone takes longer than the step, one
+that waits for it is no queue (RFC 9332, appendix A.1: Th_len)."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What one run shows. Delays are of queueing, in ms, of 99 % of the packets at most."""
+    """Measurements of one run. Delays are 99th percentiles of queueing delay, in ms."""
 
     rate: int
     rtt: int
@@ -64,7 +64,7 @@ def measure(rate: int, rtt: int, seconds: float) -> Point:
 
 
 def style(index: int) -> dict[str, Any]:
-    """How the series of a round-trip time looks."""
+    """Style of the series of the `index`-th round-trip time."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": LINES[index % len(LINES)],

@@ -77,7 +77,7 @@ SMALL: Any = {
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
 }
-"""What small panels have smaller."""
+"""Smaller sizes in small panels."""
 WIDTH = 7.6
 """Width of a page in inches."""
 LEGEND_ROW = 0.3
@@ -249,7 +249,7 @@ def level(axis: Axes, label: str, y: float) -> None:
 
 
 def published(axis: Axes, index: int, x: Any, y: Any, label: str | None = None) -> None:
-    """What the paper prints, as hollow marks, of the shape of the `index`-th series."""
+    """Draws values that the paper prints, as hollow marks of the shape of the `index`-th series."""
     axis.plot(
         x,
         y,
@@ -340,7 +340,7 @@ def top_legend(axis: Axes, many: int = 0) -> None:
 
 
 def top_legend_inches(labels: Sequence[str]) -> float:
-    """How much higher a panel must be for the legend of these lines above it."""
+    """Height in inches that a panel needs in addition for the legend of these lines above it."""
     rows = -(-len(labels) // _top_columns(labels))
     lines = max((-(-len(label) // TOP_LEGEND) for label in labels), default=1)
     return TOP_ROW * rows * lines

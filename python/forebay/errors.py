@@ -1,4 +1,4 @@
-"""What can go wrong that is no bug, and how it is said.
+"""Errors and warnings that are no bugs, and their wording.
 
 A `UserError` ends a command with exit status 2 and one message on stderr, without a traceback. Its
 text says what was read, where, and what is allowed, with the nearest valid name where there is one.
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 
-LARGEST = 16_000_000
-"""The most bytes of a file that is read whole: larger ones are refused before they are parsed."""
+MAX_FILE_BYTES = 16_000_000
+"""Maximum size of a file that is read whole: larger ones are refused before they are parsed."""
 
 
 class UserError(Exception):
@@ -63,14 +63,14 @@ _DISK = frozenset(
 
 
 def unwritable(message: str, error: OSError) -> UserError | MachineError:
-    """What is raised for a file or folder that cannot be written to; the system's words follow the
-    message. A full disk is no mistake in the input, whatever was being written."""
+    """Returns the error to raise for a file or folder that cannot be written to; the system's words
+    follow the message. A full disk is no mistake in the input, whatever was being written."""
     told = f"{message}: {error.strerror or error}"
     return MachineError(told) if error.errno in _DISK else UserError(told)
 
 
 class ScenarioWarning(UserWarning):
-    """What can be run and is hardly meant: a scenario whose results may not be what they seem."""
+    """A scenario that can be run and is hardly meant: its results may not be what they seem."""
 
 
 def warn_of(texts: Iterable[str]) -> None:
@@ -99,8 +99,8 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(c if stays(c) else c.encode("unicode_escape").decode() for c in text)
 
 
-MOST_NEAR = 5
-"""The most names that an unknown one is answered with."""
+MAX_SUGGESTIONS = 5
+"""Maximum number of names that an unknown one is answered with."""
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -114,27 +114,27 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 
 def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
-    """What stands for the names most like `name`, or that hold it, the nearest first."""
+    """Returns the meanings of the names most like `name`, or that contain it, the nearest first."""
     # The hyphens of options would make all of them alike.
     word = name.lower().lstrip("-")
     known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}
-    found = difflib.get_close_matches(word, known, n=MOST_NEAR)
+    found = difflib.get_close_matches(word, known, n=MAX_SUGGESTIONS)
     found += [each for each in known if len(word) >= 3 and word in each and each not in found]
-    return [known[each] for each in found[:MOST_NEAR]]
+    return [known[each] for each in found[:MAX_SUGGESTIONS]]
 
 
 def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml") -> str:
     """The text of a file that the user named; `what` it should be, and how its name should end.
 
     Raises `UserError` for a missing file, a directory or anything else that is no file, more than
-    `LARGEST` bytes, no permission, or bytes that are no UTF-8.
+    `MAX_FILE_BYTES` bytes, no permission, or bytes that are no UTF-8.
     """
     try:
         # Opening a pipe would wait for what writes into it.
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UserError(f"{path}: is no regular file; {what} is a TOML file")
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file{_nearest_file(path)}") from None
     except NotADirectoryError:
@@ -145,8 +145,10 @@ def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml")
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise UserError(f"{path}: no file can have this name") from None
-    if len(data) > LARGEST:
-        raise UserError(f"{path}: has more than {LARGEST:,} bytes; {what} has at most so many")
+    if len(data) > MAX_FILE_BYTES:
+        raise UserError(
+            f"{path}: has more than {MAX_FILE_BYTES:,} bytes; {what} has at most so many"
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -44,8 +44,8 @@ def need(what: str, *libraries: str) -> None:
 
 
 def missing_library(error: ModuleNotFoundError) -> list[str]:
-    """What is said of an import that failed: by which extra the library is installed, or, of one
-    that none installs, the error itself, again."""
+    """Returns the message for an import that failed, naming the extra that installs the library;
+    raises the error again if no extra does."""
     library = str(error.name).partition(".")[0]
     if library not in EXTRAS:
         raise error
@@ -53,7 +53,7 @@ def missing_library(error: ModuleNotFoundError) -> list[str]:
 
 
 def _told(what: str, lacking: Sequence[str]) -> str:
-    """What to install: of the extras that are lacking the first that holds the others."""
+    """Names the extra to install: of those that are lacking the first that holds the others."""
     wanted = {EXTRAS[library] for library in lacking}
     extra = next(each for each in _LARGER_FIRST if each in wanted)
     verb = "is" if len(lacking) == 1 else "are"

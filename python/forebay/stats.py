@@ -52,10 +52,10 @@ __all__ = [
 DEFAULT_LEVEL = 0.95
 
 Note: TypeAlias = Literal["", "equal", "at bound", "skewed", "too few"]
-"""What a reader must know of the values behind an interval; see `Interval`."""
+"""Note on the values behind an interval that a reader must know; see `Interval`."""
 
-FEW = 5.0
-"""How many replications are too few, for each unit of squared sample skewness."""
+TOO_FEW_FACTOR = 5.0
+"""Factor of squared sample skewness: up to so many replications are too few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _unbounded(values: Sequence[float], level: float) -> Interval:
     low = min(student.low, student.mean - _willink(t, skewness, n) * error)
     high = max(student.high, student.mean - _willink(-t, skewness, n) * error)
     half_width = max(student.mean - low, high - student.mean)
-    note: Note = "too few" if n <= FEW * skewness**2 else "skewed"
+    note: Note = "too few" if n <= TOO_FEW_FACTOR * skewness**2 else "skewed"
     return Interval(student.mean, low, high, half_width, n, note)
 
 
@@ -245,7 +245,7 @@ def _t_level(degrees_of_freedom: int, t: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Warmup:
-    """Where the initial transient of a series ends.
+    """End of the initial transient of a series.
 
     `observations` leading entries are to be discarded. `converged` is false when the best cut is
     the last one searched, half of the run: then the transient may be longer than the run can
@@ -307,7 +307,7 @@ class BatchMeans:
     independent: bool
 
 
-LEAST_BATCHES = 8
+MIN_BATCHES = 8
 
 
 def batch_means(
@@ -334,11 +334,11 @@ def batch_means(
     _check_finite(series, "series")
     if not 0.0 < significance < 1.0:
         raise ValueError(f"significance is {significance}; it lies between 0 and 1, exclusive")
-    if batches < LEAST_BATCHES:
-        raise ValueError(f"{batches} batches; at least {LEAST_BATCHES} are needed")
-    if len(series) < LEAST_BATCHES:
-        raise ValueError(f"{len(series)} observations; at least {LEAST_BATCHES} are needed")
-    while batches > len(series) and batches // 2 >= LEAST_BATCHES:
+    if batches < MIN_BATCHES:
+        raise ValueError(f"{batches} batches; at least {MIN_BATCHES} are needed")
+    if len(series) < MIN_BATCHES:
+        raise ValueError(f"{len(series)} observations; at least {MIN_BATCHES} are needed")
+    while batches > len(series) and batches // 2 >= MIN_BATCHES:
         batches //= 2
     batches = min(batches, len(series))
     size = len(series) // batches
@@ -346,10 +346,10 @@ def batch_means(
     means = _group_means(series[discarded:], size)
     critical = NormalDist().inv_cdf(1.0 - significance)
     lag1, independent = _von_neumann(means, critical)
-    while not independent and len(means) // 2 >= LEAST_BATCHES:
+    while not independent and len(means) // 2 >= MIN_BATCHES:
         means, size, discarded = _merge_pairs(means, size, discarded)
         lag1, independent = _von_neumann(means, critical)
-    if independent and len(means) // 2 >= LEAST_BATCHES:
+    if independent and len(means) // 2 >= MIN_BATCHES:
         means, size, discarded = _merge_pairs(means, size, discarded)
         lag1, _ = _von_neumann(means, critical)
     return BatchMeans(summarize(means, level), len(means), size, discarded, lag1, independent)
@@ -357,7 +357,7 @@ def batch_means(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a stopping rule says about the replications so far.
+    """State of a stopping rule after the replications so far.
 
     `precise`: the target is met. `capped`: the cap was reached without meeting it; a report must
     then show the half-width obtained, never the one asked for. `done` is either. `suggested_n` is
@@ -371,7 +371,7 @@ class Progress:
 
     @property
     def done(self) -> bool:
-        """Whether to stop, for whichever reason."""
+        """True if it is time to stop, for either reason."""
         return self.precise or self.capped
 
 

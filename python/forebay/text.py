@@ -69,9 +69,9 @@ def cell(value: float | None, unit: Unit) -> str:
 
 
 def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
-    """How far the interval of a row with `mean`, `low`, `high` and `note` reaches from its mean:
-    `1.96 ms`; its ends, `0.12 ms to 0.97 ms`, if the mean is not in its middle; `equal` if all
-    replications gave the same value, and `-` if there is one replication."""
+    """Distance of the ends of an interval from its mean, of a row with `mean`, `low`, `high` and
+    `note`: `1.96 ms`; its ends, `0.12 ms to 0.97 ms`, if the mean is not in its middle; `equal` if
+    all replications gave the same value, and `-` if there is one replication."""
     mean, low, high, found = row["mean"], row["low"], row["high"], row.get("note", "")
     if low is None or high is None:
         return "-"
@@ -83,8 +83,8 @@ def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What must be said below a table of intervals: a sentence for each kind of `note` that its
-    rows have, with how many have it."""
+    """Sentences to put below a table of intervals: one for each kind of `note` that its rows have,
+    with how many have it."""
     having = {word: sum(row.get("note") == word for row in rows) for word in NOTES}
     return [
         f"{word} ({having[word]} of {len(rows)}): {sentence}"
@@ -105,7 +105,7 @@ NOTES = {
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }
-"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.samples`)."""
+"""Meanings of the notes of intervals (`forebay.stats.Interval.note`, `forebay.samples`)."""
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

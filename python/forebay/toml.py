@@ -15,7 +15,7 @@ from forebay.paths import as_key
 __all__ = ["inline", "parse"]
 
 DATES = (datetime.date, datetime.time)
-"""What TOML's dates and times are read as; a date with a time is a date."""
+"""Types that TOML's dates and times are read as; a date with a time is a date."""
 
 
 def parse(

@@ -38,7 +38,7 @@ class Unit:
 
     @property
     def scale(self) -> float:
-        """What to multiply values by at an axis."""
+        """Factor to multiply values by at an axis."""
         return 1.0 / self.multiples.get(self.axis, 1.0)
 
 
@@ -63,7 +63,8 @@ UNITS: Mapping[str, Unit] = {
     "ratio": Unit("share", "shares", {"1": 1.0, "%": 1e-2}, "%"),
     "count": Unit("number", "numbers", {"1": 1.0}),
 }  # fmt: skip
-"""By the last word of a quantity's name. Values themselves are in the first of the multiples."""
+"""Units by the last word of a quantity's name. Values themselves are in the first of the
+multiples."""
 
 _BY_SYMBOL = {unit.symbol: unit for unit in UNITS.values()}
 
@@ -79,7 +80,8 @@ def of_name(name: str) -> Unit | None:
 
 
 def multiple_of_ending(ending: str) -> str | None:
-    """What the last word of a parameter's name stands for: `kbps` for kbit/s, `bytes` for B."""
+    """Unit that the last word of a parameter's name stands for: `kbps` for kbit/s, `bytes` for B;
+    `None` for another word."""
     if ending in UNITS:
         return UNITS[ending].symbol
     for unit in UNITS.values():

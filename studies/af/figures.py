@@ -36,8 +36,8 @@ SHOWN = (
 
 
 def figures(outcome: Outcome) -> list[Figure]:
-    """What TCP gets beside UDP, queue traces against the thresholds they are judged by, and how
-    packets are marked."""
+    """Figures of what TCP gets beside UDP, of queue traces against the thresholds they are judged
+    by, and of the marks of packets."""
     drawn = [
         _tcp_beside_udp(outcome),
         time_series(

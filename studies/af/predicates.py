@@ -1,4 +1,4 @@
-"""What the draft's sentences mean in numbers: one predicate per qualitative claim of paper.toml.
+"""The draft's sentences in numbers: one predicate per qualitative claim of paper.toml.
 
 Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
 true, false or unknown. The readings below are fixed from the draft's own words and tables:
@@ -396,7 +396,7 @@ def _excess(
 
 
 def _green(run: Quantities, cbs_kb: int, precedences: int, *, ras: bool) -> Bounds:
-    """What the TCP customers together send with precedence 0, in packets of one size."""
+    """Rate that the TCP customers together send with precedence 0, in packets of one size."""
     return total(
         run.value(f"customer{customer}_green_bps", cbs_kb=cbs_kb, precedences=precedences, ras=ras)
         for customer in TCP_CUSTOMERS
@@ -404,7 +404,7 @@ def _green(run: Quantities, cbs_kb: int, precedences: int, *, ras: bool) -> Boun
 
 
 def _shortfall(run: Quantities, cbs_kb: int, *, ras: bool) -> Bounds:
-    """What the TCP customers together lack of their CIRs with two precedences."""
+    """Rate that the TCP customers together lack of their CIRs with two precedences."""
     return total(
         (CUSTOMER_CIR[customer] + -1.0 * _customer(run, customer, cbs_kb, 2, ras=ras)).clamped(0.0)
         for customer in TCP_CUSTOMERS

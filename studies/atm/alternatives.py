@@ -1,8 +1,7 @@
-"""What the thesis describes beside its own choices, and argues against: exact selective discard
-(chapter 4), detection by queue length (5.1), forward notification (5.2), on/off sources and a
-constant increase for all (5.3). Each is a `change` of a grid point, made on top of what network.py
-makes of it.
-"""
+"""Alternatives that the thesis describes beside its own choices, and argues against: exact
+selective discard (chapter 4), detection by queue length (5.1), forward notification (5.2), on/off
+sources and a constant increase for all (5.3). Each is a `change` of a grid point, made on top of
+what network.py makes of it."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ CONSTANT_BPS = 10e3
 that to a video source."""
 NOMINAL_BPS = {"voice": 64e3, "video": 512e3, "data": 500e3}
 BACK_BPS = 1.1 * 21e6
-"""What others send along the way back of the notifications, if that is congested: at the same
+"""Rate that others send along the way back of the notifications, if that is congested: at the same
 priority, 10 % more than it carries."""
 FINE = "50 ms"
 """One interval of the detector: how finely some runs are recorded."""

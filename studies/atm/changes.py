@@ -20,15 +20,15 @@ OFFENDERS = "offenders"
 # Sources that break their contract (sections 1.3, 3.1 and 3.2). What they are promised is that of a
 # video source: 512 kbit/s at the peak, 391 on average.
 
-FEW = 4
+PEAK_SOURCES = 4
 """So many video sources of 28 send at their peak rate all the time: 1.3 times the drain rate."""
 FLOOD_BPS = 8 * 512e3
-"""What a single source sends that keeps neither its peak nor its average: two thirds of the
-satellite link."""
+"""Rate of a single source that keeps neither its peak nor its average: two thirds of the satellite
+link."""
 ALWAYS = {"start": 1.0, "start_high": 1.0, "high_time": "1000 s"}
 """A session that is there from the start, at its higher rate for longer than the run."""
 ENDING = ("active", "idle")
-"""What such a session does not have."""
+"""Parameters that such a session does not have."""
 BURSTY = 14
 """Half of 28 video sources exceed their peak rate for some period of time."""
 BURST = {"rate": "2048 kbit/s", "high_time": "62.5 ms", "low_time": "662.5 ms"}
@@ -50,7 +50,7 @@ def _offend(network: Network, count: int, sessions: Mapping[str, Any], pace: Any
 
 def above_average(network: Network, _: Point) -> None:
     """Four video sources send at their peak rate all the time, and hear no notification."""
-    _offend(network, FEW, ALWAYS, "uncontrolled")
+    _offend(network, PEAK_SOURCES, ALWAYS, "uncontrolled")
     network.remove(*(f"flows.{OFFENDERS}.paced.activity.sessions.{one}" for one in ENDING))
 
 
@@ -212,7 +212,7 @@ CHANGES: Mapping[str, Callable[[Network, Point], None]] = {
     "double-depth": double_depth,
     "true-size": true_size,
 }
-"""What changes of grid points make, by their names."""
+"""Changes of grid points, by their names."""
 
 OFFENDING = ("above-average", "flood", "bursty", "two-buckets", "two-buckets-drop")
 """Those with a group of offenders."""

@@ -1,4 +1,4 @@
-"""What the thesis's sentences mean in numbers: its runs, limits, and the words of the predicates.
+"""The thesis's sentences in numbers: its runs, limits, and the words of the predicates.
 
 The readings are fixed from the thesis's own words and graphs:
 
@@ -61,7 +61,7 @@ LIGHT = {
     scenario: [count for count in counts if count not in OVERLOADED[scenario]]
     for scenario, counts in COUNTS.items()
 }
-MOST = {scenario: counts[-1] for scenario, counts in COUNTS.items()}
+MAX_SOURCES = {scenario: counts[-1] for scenario, counts in COUNTS.items()}
 
 UNACCEPTABLE_LOSS = 1e-4
 """The cell loss ratio of Case 3, which the thesis finds not acceptable."""
@@ -80,7 +80,7 @@ INTERVAL_S = 0.05
 PRINTED_LOSS = 0.13
 """The highest of three cell loss ratios of 120 sources in Case 1 (section 8.1)."""
 CLOSE_SEEDS = CLOSE / 2
-"""How far from a value two runs may be that follow each other closely: within 10 %."""
+"""Maximum distance from a value of two runs that follow each other closely: within 10 %."""
 POINT = 0.01
 HALF_POINT = 0.005
 
@@ -171,7 +171,7 @@ def higher(
 
 
 def exceeds_by(run: Quantities, scenario: int, quantity: str) -> Bounds:
-    """How much higher a quantity is in Case 3 than in Case 2: mean over the overloaded numbers."""
+    """Excess of a quantity in Case 3 over Case 2: mean over the overloaded numbers."""
     ours, theirs = (overloaded(run, scenario, c, quantity) for c in (RATE_BASED, DISCARD_BASED))
     return theirs.mean() - ours.mean()
 

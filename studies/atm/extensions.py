@@ -1,4 +1,4 @@
-"""What extensions.toml compares: networks, designs and what is measured of a run."""
+"""Code of the comparisons of extensions.toml: networks, designs and what is measured of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forebay_studies.atm.alternatives import (
     queue_length,
 )
 from forebay_studies.atm.changes import TRUE_BPS, true_size
-from forebay_studies.atm.criteria import MIX, MOST, RATE_BASED
+from forebay_studies.atm.criteria import MAX_SOURCES, MIX, RATE_BASED
 from forebay_studies.atm.measure import FILE_BITS, capacity_cells, paced
 from forebay_studies.atm.measure_alternatives import of_alternatives
 from forebay_studies.atm.network import (
@@ -68,7 +68,7 @@ def _lost_and_late(
 
 def link_sizes(network: Network, case: Case) -> None:
     """The mixture with the most sources, on links of either size; sessions of either length."""
-    most = {"scenario": MIX, "case": RATE_BASED, "sources": MOST[MIX]}
+    most = {"scenario": MIX, "case": RATE_BASED, "sources": MAX_SOURCES[MIX]}
     thesis_point(network, most)
     if case["mbps"] * 1e6 == TRUE_BPS:
         true_size(network, most)
@@ -82,7 +82,7 @@ def mixed(network: Network, case: Case) -> None:
 
 
 def of_one_link(run: Run, case: Case) -> dict[str, float]:
-    """What the thesis looks at, of the one bottleneck."""
+    """Quantities that the thesis looks at, of the one bottleneck."""
     mbps = float(case.point.get("mbps", LINK_BPS / 1e6))
     data = run.group("data")
     bits = max(data["sent_packets"], 1) * CELL_BITS
@@ -120,11 +120,11 @@ def of_discards(run: Run, case: Case) -> dict[str, float]:
 # Two stations that share the capacity of a satellite, divided in one way or another.
 
 STATIONS = {"": "busy", "quiet-": "quiet"}
-"""How the names of links, nodes and groups of each station begin."""
+"""Prefixes of the names of links, nodes and groups of each station."""
 TOTAL_BPS = 2 * LINK_BPS
 BY_DEMAND_BPS = 8.5e6
-"""What the busy station has if the capacity is divided as the uncontrolled loads are, 10.2 and 4.2
-Mbit/s."""
+"""Rate that the busy station has if the capacity is divided as the uncontrolled loads are, 10.2 and
+4.2 Mbit/s."""
 
 
 def two_stations(network: Network, case: Case) -> None:
@@ -180,7 +180,7 @@ def of_two_stations(run: Run, _: Case) -> dict[str, float]:
 # A larger network: two bottlenecks, cross traffic, notifications over long ways.
 
 LONG, NEAR, LOCAL = "", "near-", "local-"
-"""Who passes both bottlenecks, only the second, only the first: how their groups begin."""
+"""Prefixes of the groups that pass both bottlenecks, only the second, only the first."""
 ENDS = {LONG: ("user", "peer"), NEAR: ("crossing", "peer"), LOCAL: ("user", "neighbour")}
 EACH = Sources(20, 12, 7)
 """Sources of each of the three: through either bottleneck go 78, which want 1.4 times its rate."""
@@ -248,7 +248,7 @@ a lower target, which leaves room for bursts."""
 BEGIN = 0.5
 """A session begins at half its nominal rate (section 6.2.1.4)."""
 PROMISED = {"voice": 0.5, "video": 0.5, "data": 0.0}
-"""What the thesis leaves to each kind whatever happens (section 5.3)."""
+"""Share that the thesis leaves to each kind whatever happens (section 5.3)."""
 
 
 def with_way_back(network: Network, case: Case) -> None:
@@ -285,7 +285,7 @@ def explicit_for_all_lower(network: Network, _: Case) -> None:
 
 
 def of_rates(run: Run, case: Case) -> Mapping[str, float]:
-    """What the thesis looks at, with the cost of telling rates and how data share."""
+    """Quantities that the thesis looks at, with the cost of telling rates and how data share."""
     data = [row for row in run.document["flows"] if row["group"] == "data"]
     got = [float(row["delivered_packets"]) for row in data]
     told = sum(row["resource_cells"] for row in run.document["paced"])
@@ -355,7 +355,7 @@ def of_frames(run: Run, case: Case) -> dict[str, float]:
 
 
 def price_of_control(findings: Findings) -> str:
-    """Where more arrives with less control."""
+    """Sentence on the cases and designs in which more arrives with less control."""
     metric = findings.metric("useful_ratio")
     told = [
         f"{case.name}, {design.title}"
@@ -368,7 +368,7 @@ def price_of_control(findings: Findings) -> str:
 
 
 def shares_in_frames(findings: Findings) -> str:
-    """How much of the data that the link carries is in whole frames, by case and design."""
+    """Share of the data that the link carries that is in whole frames, by case and design."""
     told = []
     for case in findings.cases:
         shares = []

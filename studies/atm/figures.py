@@ -20,8 +20,8 @@ from forebay.study import Cell, Change, Network, NotRecordedError, Outcome, Poin
 from forebay_studies.atm.criteria import (
     COUNTS,
     DATA,
+    MAX_SOURCES,
     MIX,
-    MOST,
     OVERLOADED,
     RATE_BASED,
     REALTIME,
@@ -45,7 +45,7 @@ CASES = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is drawn against the number of sources; `least` is the least upper end of the axis."""
+    """Quantity drawn against the number of sources; `least` is the least upper end of the axis."""
 
     quantity: str
     caption: str
@@ -164,7 +164,7 @@ def _plot(outcome: Outcome, axis: Axes, graph: Graph, series: tuple[str, int, st
 
 
 ARGUMENT = (DATA_LOSS, THROUGHPUT, REALTIME_LATE)
-"""What Figures 35 to 49 are read for."""
+"""Quantities that Figures 35 to 49 are read for."""
 
 
 def _three_cases(outcome: Outcome) -> Figure | None:
@@ -188,7 +188,7 @@ def _three_cases(outcome: Outcome) -> Figure | None:
 # The run of which single sources are kept: Figures 8 to 10 show one of each kind.
 
 SINGLE = "sources"
-SHOWN = setting(MIX, RATE_BASED, MOST[MIX])
+SHOWN = setting(MIX, RATE_BASED, MAX_SOURCES[MIX])
 """The mixture with the most sources, under full control."""
 
 
@@ -202,7 +202,7 @@ def _apart(network: Network, _: Point) -> None:
 
 
 def _keep(run: Run, _: Point) -> Mapping[str, Mapping[str, NDArray[np.float64]]]:
-    """What arrives from each of them, in bit/s."""
+    """Rate that arrives from each of them, in bit/s."""
     series = {kind: run.tables[f"series/flows.one-{kind}"] for kind in KINDS}
     rates = {f"{kind}_bps": np.asarray(of["throughput_bps"]) for kind, of in series.items()}
     return {"rates": {"time_s": np.asarray(series["voice"]["time_s"]), **rates}}

@@ -1,4 +1,4 @@
-"""What a run tells: loads, losses, late cells, file times, rates and notifications.
+"""Measurements of a run: loads, losses, late cells, file times, rates and notifications.
 
 Loads and throughput are shares of the satellite link's 6 Mbit/s and count whole cells; a share of
 cells is one of those that the sources sent (section 7.1).
@@ -61,12 +61,13 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
 
 
 def capacity_cells(run: Run, bps: float = LINK_BPS) -> float:
-    """What a link, by default the satellite link, could carry while the run was measured."""
+    """Number of cells that a link, by default the satellite link, could carry while the run was
+    measured."""
     return bps * float(run.document["measured_s"]) / CELL_BITS
 
 
 def paced(run: Run) -> dict[str, Row]:
-    """What the rate control of each group did, by its name."""
+    """Results of the rate control of each group, by its name."""
     return {row["name"]: row for row in run.document["paced"]}
 
 

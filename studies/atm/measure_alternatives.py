@@ -1,4 +1,4 @@
-"""What the runs of alternatives.py tell, beside the quantities of measure.py."""
+"""Measurements of the runs of alternatives.py, beside the quantities of measure.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forebay_studies.atm.network import BY_PRIORITY, LINK_BPS
 
 Found = dict[str, float]
 SESSION_BPS = {"voice": 32e3, "video": 352e3, "data": 500e3}
-"""What a source in a session sends on average at its nominal rate (section 6.2.1)."""
+"""Rate that a source in a session sends on average at its nominal rate (section 6.2.1)."""
 CLASSES = {0: "class1", 1: "class2", 2: "class3", 3: "class4"}
 """The classes of section 5.1 by precedence."""
 WEIGHT = 0.8
@@ -55,8 +55,8 @@ def _sampled(run: Run) -> Found:
 
 
 def _cuts(run: Run, link: Mapping[str, NDArray[np.float64]]) -> Found:
-    """By how much sources slow down when the port becomes congested, as a part of the link: what
-    they would send before and after on average, by their rates; and what arrives then."""
+    """Slowing of sources when the port becomes congested, as a part of the link: what they would
+    send before and after on average, by their rates; and what arrives then."""
     would = np.zeros_like(link["time_s"])
     for kind in paced(run):
         series: Any = run.tables[f"series/flows.{kind}"]

@@ -22,11 +22,11 @@ CAPACITY_RATIOS = (
     "realtime_throughput_ratio",
     "data_throughput_ratio",
 )
-"""What measure.py has in shares of the scaled link."""
+"""Quantities that measure.py has in shares of the scaled link."""
 
 
 def more_quantities(run: Run, point: Point, found: Mapping[str, float]) -> Found:
-    """What there is besides: of sources that break their contract, of starts, and whether the run
+    """Further quantities: of sources that break their contract, of starts, and whether the run
     stays within the axes of the thesis; `found` is what measure.py found."""
     more = _starts(run) | _axes(point, found)
     groups = {row["name"] for row in run.document["groups"]}
@@ -105,7 +105,7 @@ def _kept(run: Run, names: Iterable[str]) -> Found:
 
 
 def _offenders(run: Run) -> Found:
-    """What the network does to sources that break their contract, and what that costs others."""
+    """Treatment of sources that break their contract by the network, and its cost to others."""
     late = {row["name"]: row["late_packets"] for row in run.document["lateness"]}[OFFENDERS]
     measured = float(run.document["measured_s"])
     return {
@@ -117,7 +117,7 @@ def _offenders(run: Run) -> Found:
 
 
 def _excess(run: Run) -> Found:
-    """By how much data sources of two nominal rates send above these, over the nominal rate; and
+    """Excess of what data sources of two nominal rates send above these, over the nominal rate; and
     that of the faster over that of the slower."""
     found = {
         f"{group}_excess_ratio": float(paced(run)[group]["mean_scale"]) - 1.0
@@ -128,8 +128,8 @@ def _excess(run: Run) -> Found:
 
 
 def _starts(run: Run) -> Found:
-    """How many more cells are dropped in the first 5 s than in as much of the rest; the largest
-    rise of the load from one sample of the series to the next after these."""
+    """Number of cells dropped in the first 5 s above that in as much of the rest; the largest rise
+    of the load from one sample of the series to the next after these."""
     series = run.tables["series/links.satellite"]
     times, drops, arrived = (
         np.asarray(series[column], dtype=np.float64)
@@ -147,7 +147,7 @@ def _starts(run: Run) -> Found:
 
 
 def _axes(point: Point, found: Mapping[str, float]) -> Found:
-    """Whether a value is within the axis of its figure: over several runs, the share of those."""
+    """1 for a value within the axis of its figure, else 0; over several runs, their share."""
     ends = AXIS_ENDS.get(axis(point), {}) if "change" not in point else {}
     return {
         f"{quantity}_in_axis_ratio": float(found[quantity] <= end)

@@ -20,7 +20,7 @@ DISCARDS_ONLY = {"discard": {"hold_off": "50 ms"}}
 
 
 class Sources(NamedTuple):
-    """How many sources of each kind there are."""
+    """Number of sources of each kind."""
 
     voice: int
     video: int

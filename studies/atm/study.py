@@ -43,9 +43,9 @@ __all__ = [
 ]
 
 RECORD_RUNS = True
-"""When cells are dropped is read from the time series."""
+"""Records of runs are needed: the time at which cells are dropped is read from the time series."""
 
-MANY: Mapping[tuple[int, int], Mapping[int, int]] = {
+MAX_REPLICATIONS: Mapping[tuple[int, int], Mapping[int, int]] = {
     # Highest of three runs, whose values need not be normal.
     (REALTIME, UNCONTROLLED): {120: 60},
     (MIX, DISCARD_BASED): {92: 48, 113: 60},
@@ -60,20 +60,20 @@ MANY: Mapping[tuple[int, int], Mapping[int, int]] = {
     (DATA, UNCONTROLLED): {29: 48},
     (MIX, RATE_BASED): dict.fromkeys(OVERLOADED[MIX], 48),
 }
-"""Where sixteen replications decide too little: at most how many, by scenario and case and by
+"""Maximum number of replications where sixteen decide too little, by scenario and case and by
 number of sources."""
 
 
-MANY_CHANGED = {"above-average": 48, "half-queues": 48, "two-nominal-rates": 6}
+MAX_REPLICATIONS_CHANGED = {"above-average": 48, "half-queues": 48, "two-nominal-rates": 6}
 """The same of changes: few runs of the first have late cells, losses of the second differ little
 from those of whole queues, all long runs of the third agree."""
 
 
 def cap(point: Point) -> int:
     """At most how many replications a grid point gets."""
-    many = MANY.get((int(point["scenario"]), int(point["case"])), {})
+    many = MAX_REPLICATIONS.get((int(point["scenario"]), int(point["case"])), {})
     if "change" in point:
-        return MANY_CHANGED.get(str(point["change"]), 16)
+        return MAX_REPLICATIONS_CHANGED.get(str(point["change"]), 16)
     return many.get(int(point["sources"]), 16)
 
 

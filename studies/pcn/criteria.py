@@ -1,4 +1,5 @@
-"""What the predicates of this study share: grid points, and how quantities are read at them."""
+"""Definitions that the predicates of this study share: grid points, and how quantities are read at
+them."""
 
 from __future__ import annotations
 
@@ -134,7 +135,7 @@ def row(
     s: int = 1064,
     nodes: int = 3,
 ) -> Bounds:
-    """How far the load left is above SR, as a fraction of it."""
+    """Excess of the load left over SR, as a fraction of it."""
     return value_at(run, "tail_delta_ratio", "row", rate, kind, preferential, s, nodes)
 
 
@@ -160,7 +161,7 @@ def parking(
 def link_delta(
     run: Quantities, link: str, rate: float, kind: str, preferential: bool = True
 ) -> Bounds:
-    """How far the load left on a link of the parking lot is above SR, as a fraction of it."""
+    """Excess of the load left on a link of the parking lot over SR, as a fraction of it."""
     return parking(run, f"{link}_delta_ratio", rate, kind, preferential)
 
 
@@ -170,12 +171,12 @@ def admission(run: Quantities, name: str, test: str, size: str, media_delay: int
 
 
 def overshoot(run: Quantities, size: str, media_delay: int = 10) -> Bounds:
-    """How far the largest number of flows in the overload test is above N, as a fraction of it."""
+    """Excess of the largest number of flows in the overload test over N, as a fraction of it."""
     return admission(run, "overshoot_ratio", "overload", size, media_delay)
 
 
 def deviation(run: Quantities, name: str, test: str, size: str) -> Bounds:
-    """How far a quantity is from the theoretical one."""
+    """Distance of a quantity from the theoretical one."""
     theory = admission(run, f"theory_{name}", test, size)
     return distance(admission(run, name, test, size), theory)
 

@@ -1,4 +1,4 @@
-"""What the draft gives that several modules of this study need."""
+"""Values of the draft that several modules of this study need."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _sr(case: Case) -> float:
 
 
 def _flows(case: Case, bps: float) -> list[tuple[str, bool, int]]:
-    """How many calls of each codec make up `bps`: equal shares, of which the codecs with the
+    """Number of calls of each codec that make up `bps`: equal shares, of which the codecs with the
     highest rate are rounded first and the others take up what that leaves."""
     codecs = CODECS[case["traffic"]]
     found: list[tuple[str, bool, int]] = []
@@ -126,8 +126,9 @@ def _set_flow(network: Network, name: str, silent: bool, calls: Mapping[str, Any
 
 
 def _surge_s(replication: int) -> float:
-    """When calls are rerouted: at a phase of its own of two measuring intervals, as these decide on
-    every second one. Multiples of the golden section spread evenly, however many there are."""
+    """Time in s at which calls are rerouted: at a phase of its own of two measuring intervals, as
+    these decide on every second one. Multiples of the golden section spread evenly, however many
+    there are."""
     phase = replication * (math.sqrt(5) - 1) / 2 % 1.0
     return 4.8 + round(phase * 2 * INTERVAL_S / STEP_S) * STEP_S
 
@@ -141,7 +142,7 @@ def reroute(network: Network, case: Case, replication: int) -> None:
 
 
 def rerouted(network: Network, case: Case) -> None:
-    """What all designs of the reroute have in common."""
+    """Sets what all designs of the reroute have in common."""
     network.set("duration", "25 s").set("warm_up", f"{TAIL_S} s")
     network.record(series=f"{STEP_S} s")
     network.set("aggregates.ab.rtt", f"{case['rtt_ms']} ms")
@@ -319,7 +320,7 @@ def _at(findings: Findings, quantity: str, labels: Sequence[str], sr_mbps: float
 
 
 def concluded_termination(findings: Findings) -> list[str]:
-    """How fast load falls, and how far below SR it ends."""
+    """Conclusions on the speed at which load falls, and on how far below SR it ends."""
     time, over = "to110_s", "over_termination_ratio"
     return [
         f"""Speed against 3sm. {_verdicts(findings, time)}. At SR 4 Mbit/s:
@@ -339,7 +340,7 @@ def concluded_termination(findings: Findings) -> list[str]:
 
 
 def concluded_admission(findings: Findings) -> list[str]:
-    """How many calls are blocked, and how far the load overshoots."""
+    """Conclusions on the number of calls blocked, and on how far the load overshoots."""
     blocking, over, carried = "blocking_ratio", "overshoot_ratio", "utilization_ratio"
     flows = 50
     theory = 100 * erlang_b(1.5 * flows, flows)

@@ -1,4 +1,4 @@
-"""What a run of the study shows: times, loads and shares from its time series and counters.
+"""Measurements of a run of the study: times, loads and shares from its time series and counters.
 
 Loads are rates of packets that arrive at a link, in bit/s or as a fraction of SR, over windows of
 the length that each figure of the draft needs. Times count from the reroute.
@@ -18,10 +18,10 @@ from forebay_studies.pcn.draft import MBPS
 Array = NDArray[np.float64]
 
 SURGE_S = {"single": 5.0, "row": 5.0, "parking": 5.0, "voice": 3.0, "video": 3.0}
-"""When the reroute comes, by family of grid points."""
+"""Time of the reroute, by family of grid points."""
 
 AGAIN_S = {"steps": 25.0, "video": 24.0}
-"""When a second reroute comes (sections 4.1 and 4.7)."""
+"""Time of the second reroute (sections 4.1 and 4.7)."""
 
 STAGES = {"stage75_s": 1.75, "stage50_s": 1.5, "stage25_s": 1.25, "stage5_s": 1.05}
 """The ends of the stages of Figure 9, as load over SR."""
@@ -162,7 +162,7 @@ def voice(run: Run, supportable: float) -> dict[str, float]:
 
 
 def _decay(run: Run, loaded: Array, start: float) -> dict[str, float]:
-    """How the excess over SR falls, and how often packets are marked meanwhile."""
+    """Fall of the excess over SR, and how often packets are marked meanwhile."""
     fine = 0.02
     peak = float(loaded[:5].mean())
     excess = max(peak - 1.0, 1e-9)
@@ -238,7 +238,7 @@ def video(run: Run, supportable: float, flow_bps: float) -> dict[str, float]:
 def _surge_of_video(
     run: Run, between: tuple[float, float], present: Array, supportable: float, flow_bps: float
 ) -> dict[str, float]:
-    """What a reroute does until the next one: load, and flows terminated of those there at once.
+    """Effects of a reroute until the next one: load, and flows terminated of those there at once.
 
     A flow is heard up to two frames after it has come, as it sends each at the end of its interval.
     """

@@ -1,5 +1,6 @@
-"""What the sentences of sections 1 and 3 look at beside the tables: when marking starts, how many
-flows are re-marked, how long admission control takes to react, how many flows are in the system."""
+"""Quantities that the sentences of sections 1 and 3 look at beside the tables: when marking starts,
+how many flows are re-marked, how long admission control takes to react, how many flows are in the
+system."""
 
 from __future__ import annotations
 

@@ -57,13 +57,13 @@ COSTS_S = {
     "admission": 0.25,
     "video": 1.3,
 }
-"""What a run of the largest point of each family costs, weighed by what its claims need."""
+"""Cost of a run of the largest point of each family, weighed by what its claims need."""
 
 
 DECIDING = 96
-"""How many runs decide most comparisons of two settings, and, as 40 do, whether a published number
-may be one of theirs where they are not normal (`forebay.study.prediction`), as times on a grid are
-not."""
+"""Number of runs that decide most comparisons of two settings, and, as 40 do, whether a published
+number may be one of theirs where they are not normal (`forebay.study.prediction`), as times on a
+grid are not."""
 
 
 def _cap(point: Point) -> int:
@@ -88,7 +88,7 @@ REPLICATIONS = Replications(
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
-    """What the draft prints, from one run; in SI units."""
+    """Quantities that the draft prints, from one run; in SI units."""
     match point["family"]:
         case "single":
             return measure.single(run, point) | observed.single(run, point)

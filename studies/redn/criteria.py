@@ -1,4 +1,4 @@
-"""What the thesis's sentences mean in numbers: its runs, Table 4.1, the words of predicates.
+"""The thesis's sentences in numbers: its runs, Table 4.1, the words of predicates.
 
 The readings are fixed from the thesis's own words and tables:
 
@@ -132,7 +132,7 @@ class Flow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the names of its quantities start with."""
+        """Beginning of the names of its quantities."""
         return f"{self.phase}_{self.route}{self.rate}mbps_{self.rtt}ms"
 
     @property
@@ -153,7 +153,7 @@ def flows(
 
 
 def throughput(run: Quantities, point: Point, flow: Flow) -> Bounds:
-    """What a flow gets, in bit/s."""
+    """Throughput of a flow, in bit/s."""
     return at(run, point, f"{flow.name}_bps")
 
 

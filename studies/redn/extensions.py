@@ -1,4 +1,4 @@
-"""What extensions.toml compares: networks, designs and what is measured of a run."""
+"""Code of the comparisons of extensions.toml: networks, designs and what is measured of a run."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ all_by_rate = _by_rate("ab", "1 s")
 
 
 def replicas(run: Run, case: Case) -> dict[str, float]:
-    """What the replicas `a` and `b` get, and the queue."""
+    """Shares of the replicas `a` and `b`, and the queue."""
     got: dict[str, dict[str, float]] = {name: {} for name in REPLICAS}
     expected = {flow.name: flow.path.rate * MBPS for flow in flows(case.point)}
     for row in run.document["groups"]:
@@ -210,7 +210,7 @@ tsw_by_customer = _conditioned(lambda mbps, _: time_sliding_window(len(RTTS) * m
 
 
 def shares_of_customers(run: Run, _: Case) -> dict[str, float]:
-    """What customers get, and how their flows share it."""
+    """Shares of customers, and how their flows share them."""
     got: dict[str, dict[int, float]] = defaultdict(dict)
     rates: dict[str, float] = {}
     for row in run.document["groups"]:
@@ -307,7 +307,7 @@ def tcp_and_udp(run: Run, _: Case) -> dict[str, float]:
 
 
 def late_designs(findings: Findings) -> str:
-    """By case, the designs with a delay more than 10 % above the middle threshold's."""
+    """Designs with a delay more than 10 % above the middle threshold's, by case."""
     return "; ".join(
         f"{case.label}: {_names(_beyond(findings, 'steady_delay_s', 1.1 * MEAN_DELAY_S, case))}"
         for case in findings.cases
@@ -315,12 +315,12 @@ def late_designs(findings: Findings) -> str:
 
 
 def fair_designs(findings: Findings) -> str:
-    """By case, the designs that bring UDP's share to the fair one, or within a tenth of it."""
+    """Designs that bring UDP's share to the fair one, or within a tenth of it, by case."""
     return "; ".join(f"{case.label}, {_names(_mends(findings, case))}" for case in findings.cases)
 
 
 def nothing_mends(findings: Findings) -> bool:
-    """Whether no design brings UDP to its fair share in any case."""
+    """True if no design brings UDP to its fair share in any case."""
     return not any(_mends(findings, case) for case in findings.cases)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 PALETTE = {"green": 2, "yellow": 4, "red": 1}
-"""Where the reports' palette has the colours of packets."""
+"""Places of the colours of packets in the reports' palette."""
 MARK_EVERY = 18
 """Seconds from one marker of a curve to the next."""
 NEAR = 1.5
@@ -59,7 +59,7 @@ CLUSTERS_S = (92.0, 93.1)
 
 
 def recording_id(point: Point) -> str:
-    """What the recording of a run of the thesis is called."""
+    """Id of the recording of a run of the thesis."""
     return "-".join(map(str, point.values()))
 
 
@@ -79,7 +79,7 @@ def _keep(run: Run, point: Point) -> Mapping[str, Table]:
 
 
 def _throughputs(run: Run, point: Point) -> Table:
-    """What one of each two replicas receives in bit/s, by the second; NaN while it is disabled."""
+    """Throughput of one of each two replicas in bit/s, by the second; NaN while it is disabled."""
     length = round(network.phases(point)[-1][2])
     found: Table = {"time_s": np.arange(1.0, length + 1.0)}
     spans = {name: slice(round(start), round(end)) for name, start, end in network.phases(point)}
@@ -111,7 +111,7 @@ def _adjustments(run: Run) -> dict[str, Array]:
 
 
 def _conditioners(run: Run) -> Table:
-    """What the conditioners of Figure 4.2 let through in bit/s, by the second."""
+    """Rates that the conditioners of Figure 4.2 let through in bit/s, by the second."""
     found: Table = {}
     for rtt in thesis.CONDITIONED:
         seen = Path(run, f"in-3-{rtt}-a")
@@ -175,7 +175,7 @@ class Shown:
 
 
 Graph = Callable[[Outcome, Shown], Figure]
-"""How a kind of graph is drawn. Raises `NotRecordedError` if its run was not recorded."""
+"""Drawer of a kind of graph. Raises `NotRecordedError` if its run was not recorded."""
 
 
 def figures(outcome: Outcome) -> list[Figure]:
@@ -546,7 +546,8 @@ class _Adopted:
         return times.ravel(), np.repeat(self.value[mine], 3)
 
     def crosses(self) -> tuple[Array, Array]:
-        """Where dynamic ones are adopted; those that would lie on each other once."""
+        """Times and values at which dynamic ones are adopted; those that would lie on each other
+        once."""
         time, value = self.time[~self.static], self.value[~self.static]
         cells = np.stack([np.floor(time / CELL_S), value], axis=1)
         first = np.sort(np.unique(cells, axis=0, return_index=True)[1])

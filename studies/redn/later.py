@@ -1,5 +1,5 @@
-"""What extensions.toml compares beyond the thesis's own comparisons: other gateways of its section
-3.4, the refinements of its section 2.2, and the transports of its section 4.3.1."""
+"""Comparisons of extensions.toml beyond the thesis's own: other gateways of its section 3.4, the
+refinements of its section 2.2, and the transports of its section 4.3.1."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ regions = _under("redn", region_probabilities=list(REGIONS))
 
 
 def tradeoff(run: Run, case: Case) -> dict[str, float]:
-    """By phase: queuing delay and what flows get of what Table 4.1 assures them."""
+    """Queuing delay and what flows get of what Table 4.1 assures them, by phase."""
     (gateway,) = SINGLE
     gate = Gate(run, gateway.link, gateway.mbps)
     found: dict[str, float] = {"least_utilization_ratio": 1.0}
@@ -51,7 +51,8 @@ def tradeoff(run: Run, case: Case) -> dict[str, float]:
 
 
 def assured(run: Run, case: Case, phase: Phase) -> float:
-    """What flows get of what Table 4.1 assures them, each up to that: mean over the second half."""
+    """Share that flows get of what Table 4.1 assures them, each up to that: mean over the second
+    half."""
     due = ASSURED[phase.name]
     shares = [
         float(
@@ -65,7 +66,7 @@ def assured(run: Run, case: Case, phase: Phase) -> float:
 
 
 def starts(run: Run, case: Case) -> dict[str, float]:
-    """How slow start ends: timeouts and what is sent again, and what becomes of the queue."""
+    """End of slow start: timeouts and what is sent again, and what becomes of the queue."""
     total: Counter[str] = Counter()
     for row in run.document["groups"]:
         for name in ("timeouts", "retransmissions", "sent_packets"):

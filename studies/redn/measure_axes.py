@@ -44,7 +44,7 @@ def axis_quantities(run: Run, point: Point) -> dict[str, float]:
 
 
 def growth(delay: Array, prefix: str) -> dict[str, float]:
-    """By how much the queuing delay grows in the first and in the second half of some seconds."""
+    """Growth of the queuing delay in the first and in the second half of some seconds."""
     middle = (len(delay) - EDGE_S) // 2
     start, half, end = (
         float(np.mean(part))

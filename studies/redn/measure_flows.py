@@ -34,7 +34,8 @@ EXACTLY = 0.02
 
 
 class Half(NamedTuple):
-    """What a flow receives in the second half of a phase in which it sends, in bit/s by second."""
+    """Rate that a flow receives in the second half of a phase in which it sends, in bit/s by
+    second."""
 
     phase: Phase
     flow: Flow
@@ -104,8 +105,8 @@ def _throughputs(known: _Connections) -> dict[str, float]:
 
 
 def _lacking(halves: Iterable[Half]) -> dict[str, float]:
-    """What a flow that is shown lacks of Table 4.1, as a share of it, in the second half of the
-    phase in which it lacks most; 0 of a flow that attains its throughput in all."""
+    """Shortfall of a flow that is shown below Table 4.1, as a share of it, in the second half of
+    the phase in which it lacks most; 0 of a flow that attains its throughput in all."""
     found: dict[str, float] = defaultdict(float)
     for phase, flow, received in halves:
         due = ASSURED[phase.name].get(flow.path.rate)
@@ -131,7 +132,7 @@ def _shares(halves: Sequence[Half]) -> dict[str, float]:
 
 
 def _marks(known: _Connections, run: Run, tcp: Sequence[Flow]) -> dict[str, float]:
-    """How marks (drops, or CE marks under ECN) are spread over flows, and what was sent twice."""
+    """Spread of marks (drops, or CE marks under ECN) over flows, and what was sent twice."""
     every = known.flows
 
     def of(some: Iterable[Flow]) -> float:
@@ -164,7 +165,7 @@ def _marks(known: _Connections, run: Run, tcp: Sequence[Flow]) -> dict[str, floa
 
 
 def _windows(run: Run, point: Point, tcp: Sequence[Flow]) -> dict[str, float]:
-    """When windows were reduced, why, and how large the first time."""
+    """Reductions of windows: when, why, and how large they were the first time."""
     table = run.tables["reductions"]
     time = np.asarray(table["time_s"], dtype=np.float64)
     names = np.asarray(table["flow"])

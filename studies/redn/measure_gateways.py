@@ -153,7 +153,7 @@ def mix_quantities(run: Run, point: Point) -> dict[str, float]:
 
 
 def rules(point: Point) -> dict[str, float]:
-    """What section 4's guidelines give for the configured networks; no measurement."""
+    """Values that section 4's guidelines give for the configured networks; no measurement."""
     due = network.max_min_mbps("o")
     found = {
         "rule_rate_bps": network.network_rate_bps(point),

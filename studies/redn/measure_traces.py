@@ -19,8 +19,8 @@ ACCESS_BPS = 100e6
 
 
 class Trace(NamedTuple):
-    """What a flow receives in a phase, by the second, in bit/s; without its beginning if the flow
-    sent before, since its trace still shows the phase before."""
+    """Rate that a flow receives in a phase, by the second, in bit/s; without its beginning if the
+    flow sent before, since its trace still shows the phase before."""
 
     phase: Phase
     path: TransitPath
@@ -60,8 +60,8 @@ def _own(phase: Phase, flow: Flow) -> slice:
 
 
 def reached(traces: list[Trace]) -> dict[str, float]:
-    """What pairs of replicas reach of what Table 4.1 assures, and in U of twice the baseline: of
-    each its best seconds, up to that."""
+    """Rates that pairs of replicas reach of what Table 4.1 assures, and in U of twice the baseline:
+    of each its best seconds, up to that."""
     found: dict[str, list[float]] = defaultdict(list)
     for trace in traces:
         phase, path, best = trace.phase.name, trace.path, trace.best
@@ -74,8 +74,8 @@ def reached(traces: list[Trace]) -> dict[str, float]:
 
 
 def unreached(traces: list[Trace]) -> dict[str, float]:
-    """What the best seconds of a flow that is shown lack of Table 4.1, as a share of it, in the
-    phase in which they lack most; 0 of a flow that reaches it in all."""
+    """Shortfall of the best seconds of a flow that is shown below Table 4.1, as a share of it, in
+    the phase in which they lack most; 0 of a flow that reaches it in all."""
     found: dict[str, float] = defaultdict(float)
     for phase, path, _ in traces:
         if path.replica == SHOWN and path.rate in ASSURED[phase.name]:

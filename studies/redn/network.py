@@ -86,12 +86,12 @@ class TransitPath:
 
     @property
     def name(self) -> str:
-        """What its links and nodes are called after."""
+        """Name that its links and nodes are called after."""
         return f"{self.route.replace('_', '-')}{self.rate}-{self.rtt}-{self.replica}"
 
     @property
     def pair(self) -> str:
-        """What its quantities and those of its replica are called after the phase."""
+        """Name, after the phase, in its quantities and those of its replica."""
         return f"{self.route}{self.rate}mbps_{self.rtt}ms"
 
 
@@ -122,7 +122,7 @@ class Phase(NamedTuple):
 
     @property
     def begun(self) -> float:
-        """When its beginning, a fifth of it, is over."""
+        """Time in s at which its beginning, a fifth of it, is over."""
         return self.start + (self.end - self.start) / 5
 
     @property
@@ -232,7 +232,7 @@ def grid_point(network: Network, point: Point) -> None:
 
 
 def is_udp(point: Point, path: TransitPath) -> bool:
-    """Whether a path of section 4.3 carries UDP."""
+    """True if a path of section 4.3 carries UDP."""
     return point["network"] == "mix" and path.rate in UDP_RATES
 
 
@@ -264,7 +264,7 @@ LACKING = {
     "redn": ("middle_threshold", "actual_threshold", "first_middle", "increment", "decrement"),
     "self-configuring": ("middle_threshold", "first_middle"),
 }
-"""What other laws than Adaptive REDn have no parameter for."""
+"""Parameters that other laws than Adaptive REDn do not have."""
 
 
 def queue_law(gateway: str, law: Section) -> Section:
@@ -321,7 +321,7 @@ def network_rate_bps(point: Point) -> float:
 
 
 def max_min_mbps(phase: str) -> dict[int, float]:
-    """What a flow of each expected throughput is due in a phase, in Mbit/s: Table 4.1.
+    """Rate due to a flow of each expected throughput in a phase, in Mbit/s: Table 4.1.
 
     "Per-color max-min unweighted fairness" (page 44): flows share the total of the baseline case,
     first for green packets, up to their baselines, then for yellow ones, up to twice that, then for

@@ -1,4 +1,4 @@
-"""What a run recorded, by the second: the thesis's statistics are dumped every second."""
+"""Series that a run recorded, by the second: the thesis's statistics are dumped every second."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Gate:
     """A bottleneck gateway by the second; averages of queues at every sample."""
 
     def __init__(self, run: Run, link: str, mbps: float) -> None:
-        """What `run` recorded of `link`, of so many Mbit/s."""
+        """Reads what `run` recorded of `link`, of so many Mbit/s."""
 
         def series(name: str) -> Array:
             return column(run, f"series/links.{link}", name)
@@ -57,10 +57,10 @@ class Gate:
 
 
 class Path:
-    """What the conditioner of a path lets through, in bit/s by the second and colour."""
+    """Rates that the conditioner of a path lets through, in bit/s by the second and colour."""
 
     def __init__(self, run: Run, link: str) -> None:
-        """What `run` recorded of the access link `link`."""
+        """Reads what `run` recorded of the access link `link`."""
         table = f"series/links.{link}"
         self.colour = [
             by_second(column(run, table, f"throughput_bps.{precedence}")) for precedence in range(3)

@@ -79,8 +79,8 @@ def _conditioned_otherwise(network: Network, point: Point) -> None:
 
 
 def short_quantities(run: Run) -> dict[str, float]:
-    """What is dropped of short-lived and sporadic flows and of long-lived ones, the colours of the
-    former, and how much longer than on an empty path they take."""
+    """Drops of short-lived and sporadic flows and of long-lived ones, the colours of the former,
+    and how much longer than on an empty path they take."""
     kinds = {name: kind for kind, _, name in _names()}
     sent = dict.fromkeys([*TRANSFERS, "long"], 0)
     dropped = dict.fromkeys([*TRANSFERS, "long"], 0)

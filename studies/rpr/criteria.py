@@ -1,4 +1,4 @@
-"""What the predicates of this study share: the runs, and how quantities are read."""
+"""Definitions that the predicates of this study share: the runs, and how quantities are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What extensions.toml compares: rings, laws, what is measured of a run, and what it comes to."""
+"""Code of the comparisons of extensions.toml: rings, laws, what is measured of a run, and what it
+comes to."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ VOICE_BPS = 80e3
 VOICE_CALLS = 200
 VOICE_BYTES = 200
 RESERVED = 1.25
-"""What stations reserve under VoQ of their voice: the packets of many calls come in bunches."""
+"""Reservation of stations under VoQ, over the rate of their voice: the packets of many calls come
+in bunches."""
 
 
 def with_voq(network: Network, case: Case) -> None:
@@ -45,8 +47,8 @@ def with_voq(network: Network, case: Case) -> None:
 
 
 def _reservations(case: Case) -> Mapping[str, float]:
-    """Who reserves what at high priority: D its bursts in the slides' scenarios, stations with
-    voice that."""
+    """Reservations at high priority in bit/s, by station: D its bursts in the slides' scenarios,
+    stations with voice that."""
     if "scenario" in case.point:
         scenario = int(case["scenario"])
         factor = 1.05 if scenario == 3 else 1.0
@@ -110,7 +112,7 @@ def lots(network: Network, case: Case) -> None:
 
 
 def shares(case: Case) -> list[float]:
-    """What RIAS fairness gives the flows, in bit/s."""
+    """Rates that RIAS fairness gives the flows, in bit/s."""
     stations, ends = _lot(case)
     asks = [Ask(first, tuple(way(stations, first, last)[:-1]), 1.3 * LINE) for first, last in ends]
     if "light_mbps" in case.point:
@@ -119,7 +121,7 @@ def shares(case: Case) -> list[float]:
 
 
 def measured_lots(run: Run, case: Case) -> dict[str, float]:
-    """What flows get of their RIAS shares, and from when on that is nearly all."""
+    """Parts that flows get of their RIAS shares, and the time from which on that is nearly all."""
     due = np.array(shares(case))
     names = [f"s{number}" for number in range(1, len(due) + 1)]
     got = np.array([run.group(name)["throughput_bps"] for name in names]) / due
@@ -181,7 +183,7 @@ def _media(station: str, traffic: Mapping[str, Any], precedence: int) -> dict[st
 
 
 def measured_media(run: Run, case: Case) -> dict[str, float]:
-    """What TCP of F gets, how far D's traffic comes, and how long voice waits at most."""
+    """Goodput of F's TCP, how far D's traffic comes, and how long voice waits at most."""
     f, d = run.group("f"), run.group("d")
     carried = run.link("ring.outer.B")["throughput_bps"] / LINE
     found = {
@@ -280,7 +282,7 @@ def concluded_laws(findings: Findings) -> list[str]:
 
 
 def concluded_lots(findings: Findings) -> list[str]:
-    """What flows get of their RIAS shares, ring by ring."""
+    """Conclusions on what flows get of their RIAS shares, ring by ring."""
     small, large = _of(findings, "small rings"), _of(findings, "parking lots")
     found = [
         f"""Of its RIAS share the worst flow gets at the least: on small rings
@@ -320,7 +322,7 @@ def concluded_lots(findings: Findings) -> list[str]:
 
 
 def concluded_media(findings: Findings) -> list[str]:
-    """What TCP, video and voice get."""
+    """Conclusions on what TCP, video and voice get."""
     several = [
         f"{case.label}, {_each(findings, 'f_goodput_ratio', min, [case])}"
         for case in findings.cases

@@ -70,7 +70,7 @@ class Shown:
 
     @property
     def described(self) -> str:
-        """How a caption begins."""
+        """Beginning of a caption."""
         if self.law == "voq":
             return "VoQ with a single transit buffer, as reconstructed; first replication."
         words = "the constants of RFC 2892" if self.buffers == "rfc" else "TB_LO_THRESHOLD 40 kB"
@@ -150,7 +150,7 @@ def _arrow(axis: Axes, radius: float, first: float, last: float) -> None:
 
 
 def _generated(outcome: Outcome, scenario: int) -> Figure | None:
-    """What both sites generate; of scenario 1 the slides show OC-48."""
+    """Figure of the traffic that both sites generate; of scenario 1 the slides show OC-48."""
     tables = Shown(scenario, "srp-fa", "rfc").tables(outcome, "sent")
     if not tables:
         return None
@@ -203,7 +203,7 @@ def _unpublished(shown: Shown) -> str:
 
 
 def _control(outcome: Outcome, shown: Shown) -> Figure | None:
-    """What F may send, and D's transit buffer under it."""
+    """Figure of the rate that F may send, and of D's transit buffer under it."""
     tables = shown.tables(outcome, "control")
     if not tables:
         return None

@@ -31,7 +31,7 @@ def formula_quantities(samples: Samples) -> dict[str, float]:
 
 
 def _reserved(samples: Samples) -> float:
-    """What D reserves, as a part of the line."""
+    """Reservation of D, as a part of the line."""
     if samples.scenario == 1:
         return 0.0
     line = OC12 if samples.line == RATES[OC12] else OC48

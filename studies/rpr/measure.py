@@ -25,7 +25,7 @@ GAP_S = 0.01
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
-    """What a grid point's claims and figures look at."""
+    """Quantities that a grid point's claims and figures look at."""
     match point["family"]:
         case "slides":
             return _slides(run, point)
@@ -111,7 +111,8 @@ def _shares(run: Run, point: Point) -> dict[str, float]:
 
 
 def _congestion(samples: Samples) -> dict[str, float]:
-    """Whether congestion at D comes with bursts, and is answered."""
+    """Shares of bursts that congest D, of congestion at D that comes with bursts, and of it that is
+    answered."""
     onsets = samples.onsets()
     found = {}
     if bursts := samples.bursts():
@@ -131,7 +132,7 @@ def _congestion(samples: Samples) -> dict[str, float]:
 
 
 def _cut_back(samples: Samples) -> dict[str, float]:
-    """How low F is cut, and for how long after a burst it stays throttled."""
+    """Level to which F is cut, and the time after a burst for which it stays throttled."""
     allowed, cuts = samples.allowed(), samples.cuts()
     found = {}
     lows = [_low(allowed, at) for at in cuts]
@@ -167,7 +168,7 @@ def _period(samples: Samples) -> dict[str, float]:
 
 
 def _ramps(samples: Samples) -> dict[str, float]:
-    """How F's allowed rate rises: against the formula, and for how long to nine tenths."""
+    """Rise of F's allowed rate: against the formula, and for how long to nine tenths."""
     allowed = samples.allowed()
     clear = samples.without_message() & samples.window
     errors = np.abs(allowed - samples.expected_ramp())[clear]

@@ -30,7 +30,8 @@ SHORT_US = 5.0
 """Delay of the spans of a short ring."""
 
 RESERVED = 1.05
-"""What D reserves of its constant rate under VoQ: with 1, what waits at the start would stay."""
+"""Reservation of D under VoQ, over its constant rate: with 1, what waits at the start would
+stay."""
 
 TRACE_ROWS = 300_000
 """Rows of a packet trace; they hold two bursts of every scenario."""
@@ -58,12 +59,13 @@ def grid_point(network: Network, point: Point) -> None:
 
 
 def starts(scenario: int) -> tuple[float, float]:
-    """When F and D start, in s (slides, parameters)."""
+    """Times at which F and D start, in s (slides, parameters)."""
     return {1: (0.1, 0.1), 3: (0.2, 0.1), 4: (0.1, 0.2)}[scenario]
 
 
 def burst_bps(scenario: int, line: str) -> float:
-    """What D generates in its ON state, in scenario 3 at all times (slides, parameters)."""
+    """Rate that D generates in its ON state, in scenario 3 at all times, in bit/s (slides,
+    parameters)."""
     if scenario == 3:
         return 50e6
     return 600e6 if scenario == 1 or line == OC12 else 2.4e9
@@ -244,7 +246,7 @@ def _short(point: Point) -> tuple[list[str], list[float]]:
 
 
 def _reservation(point: Point, factor: float = RESERVED) -> Settings:
-    """What D reserves at high priority."""
+    """Reservation of D at high priority."""
     scenario, line = int(point["scenario"]), str(point["line"])
     if scenario == 1:
         return {}

@@ -1,4 +1,4 @@
-"""What the slides' sentences mean in numbers: one predicate per qualitative claim of paper.toml.
+"""The slides' sentences in numbers: one predicate per qualitative claim of paper.toml.
 
 Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
 true, false or unknown. The figures that the sentences describe are lost, so every reading is stated

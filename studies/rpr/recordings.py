@@ -13,7 +13,7 @@ from forebay_studies.rpr.series import ABOUT_A_MS, Array, Flags, Samples
 Columns = dict[str, Array]
 
 VIEW_S = {1: (1.0, 1.063), 3: (0.0, 0.8), 4: (1.0, 1.063)}
-"""What figures show of a run: three periods of bursts; under constant load the start and some
+"""Time of a run that figures show: three periods of bursts; under constant load the start and some
 swings."""
 
 EVERY = {1: 1, 3: 6, 4: 1}
@@ -37,7 +37,7 @@ def shown_settings() -> list[Setting]:
 
 
 def recording_id(setting: Setting) -> str:
-    """What the recording of a setting is called."""
+    """Id of the recording of a setting."""
     return f"s{setting.scenario}-{setting.line}-{setting.law}-{setting.buffers}"
 
 

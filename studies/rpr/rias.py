@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ENOUGH = 1e-9
+TOLERANCE = 1e-9
 """Parts of the capacity below which a difference is rounding."""
 
 
@@ -25,7 +25,7 @@ class Ask:
 
 
 def rias_shares(asks: Sequence[Ask], capacity: float) -> list[float]:
-    """What each flow gets of spans of that capacity, in bit/s.
+    """Rate that each flow gets of spans of that capacity, in bit/s.
 
     Rates are settled from the smallest on: each time, the span with the least left for a flow that
     is not settled, or the least demand, settles the flows that it limits.
@@ -39,7 +39,7 @@ def rias_shares(asks: Sequence[Ask], capacity: float) -> list[float]:
         }
         least = min(limits.values())
         for at, limit in limits.items():
-            if limit <= least + ENOUGH * capacity:
+            if limit <= least + TOLERANCE * capacity:
                 rates[at] = limit
     return [rates[at] for at in range(len(asks))]
 
@@ -47,8 +47,8 @@ def rias_shares(asks: Sequence[Ask], capacity: float) -> list[float]:
 def _share(
     asks: Sequence[Ask], rates: dict[int, float], capacity: float, at: int, span: str
 ) -> float:
-    """What a span has left for flow `at`: an equal part for each ingress with a flow that is not
-    settled, of which its flows get equal parts."""
+    """Rate that a span has left for flow `at`: an equal part for each ingress with a flow that is
+    not settled, of which its flows get equal parts."""
     passing = [other for other, ask in enumerate(asks) if span in ask.spans]
     left = capacity - sum(rates[other] for other in passing if other in rates)
     open_ones = [other for other in passing if other not in rates]

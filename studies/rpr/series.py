@@ -1,4 +1,4 @@
-"""What series tell, sampled once in each decay interval: steps of laws, cuts, ramps, bursts."""
+"""Readings of series, sampled once in each decay interval: steps of laws, cuts, ramps, bursts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Samples:
     """The series of one run with F and D; rates are parts of the line."""
 
     def __init__(self, run: Run, point: Point) -> None:
-        """What `run` recorded at `point`."""
+        """Reads what `run` recorded at `point`."""
         self.scenario = int(point["scenario"])
         self.voq = point.get("law") == "voq" or point["family"] == "model-voq"
         self.line = RATES[str(point["line"])]
@@ -74,13 +74,13 @@ class Samples:
         return np.asarray(self._tables[f"series/links.ring.outer.{station}"][column], float)
 
     def throughput(self, flow: str) -> Array:
-        """What of a flow arrives at the hub."""
+        """Throughput of a flow at the hub, as shares of the line."""
         series = np.asarray(self._tables[f"series/flows.{flow}"]["throughput_bps"], float)
         shares: Array = series / self.line
         return shares
 
     def allowed(self) -> Array:
-        """What F may send to the hub, 5 spans away under VoQ."""
+        """Rate that F may send to the hub, 5 spans away under VoQ, as shares of the line."""
         column = "allow_bps.low.5" if self.voq else "allow_bps"
         shares: Array = self.span("F", column) / self.line
         return shares
@@ -123,7 +123,7 @@ class Samples:
         return [int(at) for at in np.flatnonzero(began & self.window)]
 
     def expected_ramp(self, lp_allow: float = 64.0) -> Array:
-        """What the formula makes of the allowed rate of the sample before; of the first, nothing
+        """Allowed rate that the formula makes of that of the sample before; of the first, nothing
         is expected."""
         before = np.concatenate([[np.nan], self.allowed()[:-1]])
         ramped: Array = before + (1.0 - before) / lp_allow

@@ -37,8 +37,8 @@ fn run(queue: &str, control: &str) -> RunResult {
     scenario.run(&RunOptions::default(), &Control::default()).unwrap().0
 }
 
-/// Laws from outside would be second-class: with the parameters with which they are laws that
-/// Forebay has, tail drop and Reno, a run with them is the same to the last event.
+/// Laws from outside behave as those that they generalise: with the parameters with which they are
+/// laws that Forebay has, tail drop and Reno, a run with them is the same to the last event.
 #[test]
 fn they_are_what_they_generalise() {
     let usual = run(r#"{ droptail = { limit = "12 packets" } }"#, r#""reno""#);
@@ -52,7 +52,7 @@ fn they_are_what_they_generalise() {
     assert_ne!(other.digest, usual.digest, "a fixed probability of 0.02 is another law");
 }
 
-/// A mechanism of Forebay could not contain one from outside.
+/// A mechanism of Forebay contains one from outside.
 #[test]
 fn forebays_own_contain_them() {
     let alone = run(r#"{ early_random = { threshold = "9 packets" } }"#, r#""reno""#);
@@ -61,8 +61,8 @@ fn forebays_own_contain_them() {
     assert_eq!(inside.digest, alone.digest, "one class is the queue itself");
 }
 
-/// Slips would be found less well than those in parameters of Forebay, or only by who forgot to
-/// hand the registry over.
+/// Slips in parameters of a law from outside are refused with their place and the nearest name, as
+/// those in Forebay's own; without the registry the law's name is unknown.
 #[test]
 fn slips_are_refused_with_their_place() {
     let problem = |text: &str| {
@@ -81,7 +81,7 @@ fn slips_are_refused_with_their_place() {
     assert!(wrong.message.starts_with("unknown \"early_random\""), "{}", wrong.message);
 }
 
-/// Editors and pages would not know them.
+/// Catalogue and schema contain laws from outside: editors and pages know them.
 #[test]
 fn catalogue_and_schema_have_them() {
     let registry = registry().unwrap();
@@ -91,7 +91,7 @@ fn catalogue_and_schema_have_them() {
     }
 }
 
-/// A law from outside could take the name of another unnoticed.
+/// A law is refused if its name is taken.
 #[test]
 fn a_name_is_given_once() {
     let mut registry = registry().unwrap();

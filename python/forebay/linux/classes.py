@@ -36,7 +36,8 @@ class Device:
 
 @dataclass
 class Place:
-    """Where a queue is: the words of tc for it, and whether what is above tells it of idle times.
+    """Place of a queue: the words of tc for it, and whether the discipline above tells it of idle
+    times.
 
     Linux's RED takes an idle time as begun when it is asked for a packet and has none. tbf and
     prio only look at what is there first, and drr, htb and the round of ets ask no empty class.

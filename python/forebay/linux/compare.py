@@ -67,6 +67,7 @@ def _part(row: Mapping[str, Any], like: Sequence[Mapping[str, Any]]) -> dict[str
 
 
 def _shares(simulated: Mapping[str, Any], group: Mapping[str, Any]) -> list[float]:
-    """What each flow of a group has brought across: of datagrams all, of TCP each byte once."""
+    """Rates in bit/s that each flow of a group has brought across: of datagrams all, of TCP each
+    byte once."""
     key = "throughput_bps" if group["transport"] == "udp" else "goodput_bps"
     return [row[key] for row in simulated["flows"] if row["group"] == group["name"]]

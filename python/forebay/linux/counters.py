@@ -1,4 +1,5 @@
-"""What the script of a scenario has left in its folder, as rows like those of a simulated run."""
+"""Counters that the script of a scenario has left in its folder, as rows like those of a simulated
+run."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ __all__ = ["read_counters"]
 
 
 def read_counters(folder: Path, values: dict[str, str]) -> dict[str, Any]:
-    """What flows and links did between the end of the warm-up and that of the run."""
+    """Reads the counts of flows and links between the end of the warm-up and that of the run."""
     topology = Topology(values, Remarks())
     try:
         begin, end = (float(_text(folder, f"time.{when}")) for when in ("begin", "end"))
@@ -40,7 +41,7 @@ def _text(folder: Path, name: str) -> str:
 
 
 def _grown(folder: Path, name: str, key: str) -> int:
-    """By how much a counter of a host's device, such as "rx.bytes", grew."""
+    """Growth of a counter of a host's device, such as "rx.bytes"."""
     way, _, what = key.partition(".")
     begin, end = (
         json.loads(_text(folder, f"{name}.{when}.json"))[0]["stats64"][way][what]

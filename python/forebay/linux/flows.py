@@ -72,7 +72,7 @@ def flow_commands(topology: Topology, duration: str, remarks: Remarks) -> list[s
 
 
 def _seconds(flow: View, duration: str, remarks: Remarks) -> list[str]:
-    """How long iperf3 sends: whole seconds, at least to the end of the run."""
+    """Options for the time that iperf3 sends: whole seconds, at least to the end of the run."""
     stop = flow.get("stop")
     span = number(stop or duration) - _start(flow, remarks)
     if stop is None:
@@ -146,7 +146,7 @@ def _connection(flow: View, remarks: Remarks) -> list[str]:
 
 
 def _note_laws(tcp: View, control: str, remarks: Remarks) -> None:
-    """What the laws of a congestion control have otherwise than those of Linux."""
+    """Notes where the laws of a congestion control differ from those of Linux."""
     path = f"{tcp.path}.control.{control}"
     if control == "cubic" and not tcp.is_set("control.cubic.hystart"):
         switch = "echo 0 >/sys/module/tcp_cubic/parameters/hystart"

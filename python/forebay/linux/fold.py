@@ -23,7 +23,7 @@ _PHASES = (
     r"ip -n \S+ route",
     r"tc",
 )
-"""What must be there before the next can be made."""
+"""Phases of the commands: all of one must be there before the next can be made."""
 
 
 def fold(script: str) -> str:

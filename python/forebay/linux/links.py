@@ -58,7 +58,7 @@ def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[s
 
 
 def _gives_up(view: View, key: str) -> bool:
-    """Whether a queue gives up a packet where it is asked which is next; tbf asks the one in it."""
+    """True if a queue gives up a packet where it is asked which is next; tbf asks the one in it."""
     name = view.chosen(key)
     return name in _PEEKED or (name == "tbf" and _gives_up(view.at(f"{key}.tbf"), "queue"))
 

@@ -1,4 +1,5 @@
-"""Where a script runs: a kernel of its own in simulated time, or namespaces of this machine."""
+"""Machines that a script runs on: a kernel of its own in simulated time, or namespaces of this
+machine."""
 
 # ruff: noqa: TID251 (reports how long it took)
 
@@ -24,7 +25,7 @@ from forebay.linux.fold import fold
 __all__ = ["PLACES", "image", "run_script"]
 
 PLACES = ("uml", "netns")
-"""Where a script can run."""
+"""Kinds of machine that a script can run on."""
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _TOOLS = ("ip", "tc", "ethtool", "iperf3", "sysctl")
@@ -127,7 +128,7 @@ def _simulated(folder: Path, duration: float, switches: Sequence[str]) -> dict[s
 
 
 def _tick(config: str) -> int | None:
-    """How often the clock of a kernel ticks in a second, by its configuration."""
+    """Ticks per second of a kernel's clock, by its configuration; `None` if it states none."""
     found = re.search(r"^CONFIG_HZ=(\d+)$", config, re.MULTILINE)
     return int(found[1]) if found else None
 

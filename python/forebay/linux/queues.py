@@ -257,7 +257,7 @@ def _cake(view: View, remarks: Remarks) -> list[str]:
 
 
 def _hosts_differ(view: View) -> bool:
-    """Whether flows have other hosts here than in the script, where each group has two."""
+    """True if flows have other hosts here than in the script, where each group has two."""
     if view.get("flows_per_source") or view.get("flows_per_destination"):
         return True
     ends = (".host", ".to_host")
@@ -324,7 +324,7 @@ QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
 """The function that gives the words of tc, by the name of the mechanism."""
 
 _UNMAPPED = {"gred": "gred"}
-"""What Linux has, but for which no words are written here."""
+"""Queues that Linux has, but for which no words are written here."""
 
 _TITLES = {"rio": "RIO", "wred": "WRED", "cobalt": "COBALT alone", "sred": "SRED"}
 _NEAREST = {

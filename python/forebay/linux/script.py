@@ -70,7 +70,8 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
 
 
 def _programs(topology: Topology) -> list[str]:
-    """Where one that the script needs is missing, it ends before it makes anything."""
+    """Shell lines that end the script before it makes anything if a program that it needs is
+    missing."""
     udp = [flow.below("udp") for flow in topology.flows.values()]
     needed = ["ip", "tc", "ethtool", "sysctl"]
     needed += ["ss", "iperf3"] if not all(udp) else []

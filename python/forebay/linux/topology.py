@@ -170,6 +170,6 @@ def _packet(flow: View) -> int:
 
 
 def _views(values: dict[str, str], section: str) -> dict[str, View]:
-    """What the scenario has in a section, by name."""
+    """Entries of a section of the scenario, by name."""
     names = names_below(values, section)
     return {name: View(values, joined([section, name])) for name in names}

@@ -119,7 +119,7 @@ class View:
         return [entry.strip().strip('"') for entry in found.split(",")] if found else []
 
     def is_set(self, key: str) -> bool:
-        """Whether a switch is on."""
+        """True if a switch is on."""
         return self.get(key) == "true"
 
     def at(self, key: str) -> View:
@@ -135,13 +135,13 @@ class View:
         return None
 
     def count(self, key: str) -> int:
-        """How many entries the list of tables `key` has."""
+        """Number of entries of the list of tables `key`."""
         pattern = re.compile(re.escape(f"{self.path}.{key}[") + r"(\d+)\]")
         found = [int(m[1]) for name in self.values if (m := pattern.match(name))]
         return max(found, default=-1) + 1
 
     def below(self, key: str) -> bool:
-        """Whether anything is given below `key`."""
+        """True if anything is given below `key`."""
         start = f"{self.path}.{key}"
         return any(
             name.startswith((start + ".", start + "[")) and value != "absent"

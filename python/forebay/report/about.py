@@ -38,7 +38,7 @@ RESULTS = "results.md"
 COMMENT = re.compile(r"<!--\s*([\w-]+)\s*(?::\s*(.*?))?\s*-->")
 GENERATED = "<!-- made by `forebay reproduce` of about.md; edit that -->"
 WORDS = {"score": False, "claims": True, "figure": True}
-"""What is filled in, and whether it is followed by what."""
+"""Words that are filled in, and whether an argument follows them."""
 
 
 @dataclass(frozen=True, slots=True)

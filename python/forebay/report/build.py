@@ -44,7 +44,7 @@ def build_report(folder: Path) -> Path:
 
 
 def _built(build: Callable[[Path], Path], folder: Path) -> Path:
-    """What `build` makes of a folder, files of any content being there."""
+    """Returns what `build` makes of a folder; files of any content may be there."""
     try:
         return build(folder)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -71,4 +71,4 @@ PAGES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "run.json": (run_report, ("matplotlib", "pyarrow")),
     "sweep.json": (sweep_report, ()),
 }
-"""What makes the page of a folder, and what it needs, by the file that tells whose it is."""
+"""Makers of the page of a folder, and the files each needs, by the file that tells whose it is."""

@@ -37,7 +37,7 @@ LEVEL_MISSED = 0.05
 
 
 def comparison_parts(outcome: Outcome, command: str) -> list[dict[str, Any]]:
-    """What the page shows of each comparison."""
+    """Parts of the page, one for each comparison."""
     return [_part(findings, command) for findings in findings_of(outcome)]
 
 
@@ -68,7 +68,7 @@ def comparison_lines(outcome: Outcome) -> list[str]:
 
 
 def summary_rows(findings: Findings) -> list[tuple[Metric, Design, str, str]]:
-    """By quantity and design: verdicts counted, and from where to where the differences go."""
+    """Rows by quantity and design: verdicts counted, and the range of the differences."""
     rows = []
     for metric in findings.comparison.metrics:
         for design in findings.comparison.designs:

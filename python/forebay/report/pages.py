@@ -1,4 +1,4 @@
-"""What pages of results consist of: sections with drawings and tables, some of them folded."""
+"""Parts of pages of results: sections with drawings and tables, some of them folded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forebay.run.store import write_text
 __all__ = ["MARKS", "Section", "Table", "warned", "write_page"]
 
 MARKS = {"name": str, "version": str, "build?": str, "command": str}
-"""What every document of results says of itself."""
+"""Facts that every document of results states of itself."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Where the contents lead."""
+        """Anchor that the contents link to."""
         return f"part-{slug(self.title)}"
 
 

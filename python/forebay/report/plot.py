@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_table", "shares", "time_series"]
 
-MANY_ROWS = 7
-"""From this many rows on a table is drawn as curves, below as bars."""
+MIN_CURVE_ROWS = 7
+"""Minimum number of rows of a table that is drawn as curves; one with fewer is drawn as bars."""
 
 
 def draw_table(outcome: Outcome, table: PaperTable) -> Figure | None:
@@ -50,7 +50,7 @@ def draw_table(outcome: Outcome, table: PaperTable) -> Figure | None:
     if parameter is None:
         return None
     panels = _panels(table)
-    curves = len(table.rows) >= MANY_ROWS
+    curves = len(table.rows) >= MIN_CURVE_ROWS
     drawing, axes = new_axes(len(panels), height=3.3)
     drawn = 0
     for axis, (heading, columns) in zip(axes, panels, strict=True):
@@ -179,7 +179,7 @@ def shares(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Which of several series is drawn, and its name."""
+    """Place of a series among those drawn, and its name."""
 
     index: int
     of: int

@@ -47,7 +47,8 @@ def readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
 
 
 def results_markdown(study: Study, document: Mapping[str, Any]) -> str:
-    """What a README says of the claims of a study: tally, cells, statements, explanations, checks.
+    """Markdown of the claims of a study for a README: tally, cells, statements, explanations,
+    checks.
 
     `document` is what `result.json` holds.
     """

@@ -42,8 +42,8 @@ LINES = 12
 """Lines in a panel, and panels in a drawing; the busiest are drawn."""
 LETTERS = 420_000
 """Drawings of the rest together; no further one begins beyond."""
-MANY = 7
-"""From more lines than this on, each has its number beside it."""
+MAX_UNNUMBERED = 7
+"""Maximum number of lines that have no number beside them."""
 
 
 def shares(groups: Sequence[Mapping[str, Any]]) -> Figure | None:
@@ -108,7 +108,7 @@ def delays(table: Mapping[str, Sequence[Any]]) -> Figure | None:
     axis.set_ylabel("packets with at most this delay (%)")
     axis.set_ylim(0, 101)
     axis.set_xlim(left=0)
-    top_legend(axis, MANY)
+    top_legend(axis, MAX_UNNUMBERED)
     said = "Of delivered packets, by group. Circle: median; square: 95 %; diamond: 99 %."
     return _figure("Distribution of delay", drawing, said)
 
@@ -150,7 +150,7 @@ def timeline(recorded: Recorded) -> Figure | None:
         axis.set_ylabel(f"{what.partition(',')[0]}\n({symbol})")
         axis.set_ylim(bottom=0)
         axis.margins(x=0)
-        top_legend(axis, MANY)
+        top_legend(axis, MAX_UNNUMBERED)
     axes[-1].set_xlabel("simulated time (s)")
     said = "Recorded series on one time axis"
     return _figure("Over time", drawing, f"{said}: {'; '.join(what for what, _, _ in panels)}.")
@@ -245,7 +245,7 @@ def _busiest(lines: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kept(points: int, most: int) -> Any:
-    """Which of so many points are drawn if there may be at most `most`, the last among them."""
+    """Indices of the points to draw if there may be at most `most`, the last among them."""
 
     import numpy as np
 

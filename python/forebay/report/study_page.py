@@ -36,7 +36,7 @@ __all__ = ["StudyFigures", "draw_figures", "table_links", "write_study_report"]
 
 @dataclass(frozen=True, slots=True)
 class StudyFigures:
-    """What is drawn of a study: by its figures.py, and of the paper's tables, by their ids."""
+    """Figures of a study: those of its figures.py, and of the paper's tables, by their ids."""
 
     own: Sequence[Figure]
     tables: Mapping[str, Figure]

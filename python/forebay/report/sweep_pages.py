@@ -46,10 +46,10 @@ SWEEP = {
     "failed?": [{"reason": str, "command": str}],
     "warnings?": [{"warning": str, "points": int, "where": {"*": [ANY]}}],
 }
-"""What of a sweep's document the page shows."""
+"""Shape of the part of a sweep's document that the page shows."""
 
 PLAIN = (str, float, bool)
-"""What a parameter's value may be."""
+"""Types of a parameter's value."""
 PANELS = 12
 """Small multiples in a drawing at most."""
 LINES = 12
@@ -146,7 +146,7 @@ def _axes(parameters: Sequence[str], rows: Rows) -> list[Axis]:
 
 
 def _together(first: str, second: str, rows: Rows) -> bool:
-    """Whether two parameters have several values, and change only together."""
+    """True if two parameters have several values, and change only together."""
     pairs = {(str(row[first]), str(row[second])) for row in rows}
     firsts, seconds = (len({pair[n] for pair in pairs}) for n in (0, 1))
     return len(pairs) == firsts == seconds > 1
@@ -157,7 +157,7 @@ def _value(row: Mapping[str, Any], axis: Axis) -> str:
 
 
 def _setting(row: Mapping[str, Any], axes: Sequence[Axis]) -> str:
-    """What a row is at: the name of its variant, and parameters with their values."""
+    """Setting of a row: the name of its variant, and parameters with their values."""
     return ", ".join(
         str(row[name]) if name == VARIANT else f"{setting_words(name)} {row[name]}"
         for axis in axes

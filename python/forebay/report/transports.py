@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["OWN", "counted", "transports_page"]
 
 OWN = "the study's own"
-"""What tables call the transport that a study has."""
+"""Name in tables of the transport that a study has."""
 
 Document = Mapping[str, Any]
 

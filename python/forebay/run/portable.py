@@ -8,7 +8,7 @@ from typing import Any
 
 import tomli_w
 
-from forebay.errors import LARGEST, UserError
+from forebay.errors import MAX_FILE_BYTES, UserError
 from forebay.run.jobs import Job, check, data_file, expanded
 
 __all__ = ["portable_text"]
@@ -28,7 +28,7 @@ def portable_text(job: Job) -> str | None:
     if _hash_alone(job.text, name) == wanted:
         return job.text
     text = tomli_w.dumps(_in_one_piece(job))
-    if len(text.encode()) > LARGEST:
+    if len(text.encode()) > MAX_FILE_BYTES:
         # No scenario file may be so long.
         return None
     return text if _hash_alone(text, name) == wanted else None

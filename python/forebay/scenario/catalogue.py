@@ -37,12 +37,12 @@ class Field:
 
     @property
     def required(self) -> bool:
-        """Whether a scenario must state it."""
+        """True if a scenario must state it."""
         return self.default is None and not self.optional
 
     @property
     def takes(self) -> str:
-        """What to write: a word of a closed set, or a kind of value, or a list of these."""
+        """Text of what to write: a word of a closed set, or a kind of value, or a list of these."""
         one = ", ".join(self.choices) or self.kind
         return f"list, each a {one}" if self.list else one
 

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
-"""How a group of flows sends: sections of it, of which it has one."""
+"""Sections that say how a group of flows sends, of which it has one."""
 
 
 class Mechanism:

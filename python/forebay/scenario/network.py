@@ -89,7 +89,7 @@ class Network:
 
     @property
     def name(self) -> str:
-        """What results call the network."""
+        """Name of the network in results."""
         return str(self._document.get("name", "network"))
 
     def node(self, name: str) -> Node:
@@ -268,7 +268,8 @@ class Network:
         return made
 
     def differences(self, other: Network) -> list[str]:
-        """What makes this network of another one: `PATH=VALUE`, or `without PATH`, a line each."""
+        """Lists the changes that make this network of another one: `PATH=VALUE`, or `without PATH`,
+        a line each."""
         return list(_differences(other.to_dict(), self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -380,7 +381,7 @@ def _warn(_packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
 
 
 def _key(path: str, part: str, table: dict[str, Any] | list[Any]) -> Any:
-    """What `part` of a path is in `table`: a key, or the number of a list's entry."""
+    """Returns what `part` of a path is in `table`: a key, or the number of a list's entry."""
     if isinstance(table, dict):
         return part
     if part.isdecimal() and int(part) < len(table):

@@ -1,4 +1,4 @@
-"""What notebooks show of networks and mechanisms: pieces of HTML.
+"""HTML that notebooks show of networks and mechanisms.
 
 Colours are those of the notebook's page: text in its own colour, lines in a grey that can be seen
 on light and dark ground alike.

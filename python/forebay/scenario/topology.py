@@ -22,8 +22,8 @@ COLUMN, ROW, LETTER = 215.0, 66.0, 7.0
 """Distances between nodes, and the width of a letter, in the units of the drawing."""
 MARGIN = 30.0
 BOLD = 'font-weight="600"'
-MANY = 40
-"""With more nodes than this, a drawing cannot be read."""
+MAX_NODES = 40
+"""Maximum number of nodes of a drawing that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def topology_of(scenario: Mapping[str, Any]) -> Topology:
 def draw(topology: Topology, title: str = "Topology") -> str:
     """The drawing as SVG; empty without nodes or with too many of them to be read."""
     nodes = topology.nodes
-    if not nodes or len(nodes) > MANY:
+    if not nodes or len(nodes) > MAX_NODES:
         return ""
     alone = _lone_ring(topology)
     places = _ring_places(topology.rings[alone][0]) if alone else _places(topology)
@@ -193,7 +193,7 @@ def _ring_places(stations: Sequence[str]) -> dict[str, tuple[float, float]]:
 
 
 def _middle(name: str, topology: Topology, places: Mapping[str, tuple[float, float]]) -> str:
-    """What all spans of a ring have in common, in its middle."""
+    """Text in the middle of a ring: its name, and what all of its spans have in common."""
     x = sum(at for at, _ in places.values()) / len(places)
     y = sum(at for _, at in places.values()) / len(places)
     label = topology.rings[name][1]

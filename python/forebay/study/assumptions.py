@@ -1,4 +1,4 @@
-"""What a study assumes, where it departs from its paper, and why cells do not fit.
+"""Assumptions of a study, its departures from its paper, and why cells do not fit.
 
 `scenario.toml` tags each value with a comment: the place in the paper that states it, or
 `assumed: reason` (`reconstructed: reason` for what follows from other places). A value without one
@@ -56,7 +56,7 @@ class _Model(BaseModel):
 
 
 class Deviation(_Model):
-    """Where the study departs from its paper, and why."""
+    """A departure of the study from its paper, and its reason."""
 
     title: str
     paper: str
@@ -86,7 +86,7 @@ class Notes:
     explanations: tuple[Explanation, ...]
 
     def explanation(self, row: Mapping[str, Any]) -> str:
-        """What is known about a claim that does not fit; empty for one that does."""
+        """Known reason why a claim does not fit; empty for one that does."""
         if row["grade"] in FITTING:
             return ""
         return " ".join(
@@ -176,7 +176,7 @@ PLACE = re.compile(
 
 
 def _without_source(value: Assumption) -> str:
-    """What is wrong with the tag of a value; empty if nothing is."""
+    """Names the fault in the tag of a value; empty if there is none."""
     if value.path.partition(".")[0] in APART:
         return ""
     if not value.tag:

@@ -1,4 +1,4 @@
-"""What is different in a scenario: at a grid point, in a sensitivity run, in a design, in a case.
+"""Changes of a scenario: at a grid point, in a sensitivity run, in a design, in a case.
 
 Changes are said in data wherever they can be: sections that go, and keys that get other values.
 What depends on the grid point in another way is a function of the network.

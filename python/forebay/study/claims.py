@@ -277,7 +277,7 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
 
 
 def _unfounded(claims: Iterable[NumericClaim], statements: Sequence[Statement]) -> Iterator[str]:
-    """What is wrong with what checks are said to follow from, once for each."""
+    """Names faults in what checks are said to follow from, once for each."""
     known = {entry.id: entry for entry in statements}
     entries: list[NumericClaim | Statement] = [*claims, *statements]
     for name in dict.fromkeys(entry.follows for entry in entries if entry.follows):
@@ -365,7 +365,7 @@ def _measured(claim: NumericClaim, measurements: Measurements) -> Interval | Non
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """What the cells of one column have in common, the table's defaults filled in."""
+    """Properties that the cells of one column have in common, the table's defaults filled in."""
 
     quantity: str
     unit: str
@@ -509,7 +509,7 @@ class _Expansion:
             )
 
     def _check_columns(self, row: Row, where: str) -> None:
-        """What a row says of single cells must name columns of the table."""
+        """Reports a problem for each single cell of a row whose column the table lacks."""
         columns = [column.id for column in self._table.columns]
         for key, given in (("notes", row.notes), ("kinds", row.kinds)):
             for name in given:

@@ -48,8 +48,9 @@ __all__ = [
 
 Better = Literal["less", "more", ""]
 Verdict = Literal["better", "worse", "less", "more", "equal", "open"]
-"""What a paired difference says: of the design against the baseline. "less" and "more" stand where
-neither is better; "equal" where every pair of runs agrees; "open" where the interval holds 0."""
+"""Statement of a paired difference: of the design against the baseline. "less" and "more" stand
+where neither is better; "equal" where every pair of runs agrees; "open" where the interval holds
+0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class Comparison:
         return [self.baseline, *self.designs]
 
     def place(self, design: Design, case: Case) -> str:
-        """What errors call a run."""
+        """Name of a run in errors."""
         return f"comparison {self.id}, design {design.id}, case {case.name}"
 
     def network(self, study: Study, design: Design, case: Case, replication: int = 0) -> Network:
@@ -181,7 +182,7 @@ class Comparison:
         )
 
     def settings(self, study: Study, design: Design, case: Case) -> list[str]:
-        """What makes a design of the scenario in one case, a line each."""
+        """Lists the changes that make a design of the scenario in one case, a line each."""
         scenario = Network.from_text(self.scenario or study.scenario)
         return self.network(study, design, case).differences(scenario)
 
@@ -202,7 +203,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the runs of a comparison gave; from the samples alone."""
+    """Findings of the runs of a comparison; from the samples alone."""
 
     comparison: Comparison
     outcome: Outcome
@@ -215,7 +216,7 @@ class Findings:
 
     @property
     def complete(self) -> bool:
-        """Whether every case that was begun has as many runs of each design, two at least."""
+        """True if every case that was begun has as many runs of each design, two at least."""
         counts = {count for case in self.cases for count in self._counts(case)}
         return len(counts) == 1 and min(counts) > 1
 
@@ -243,7 +244,7 @@ class Findings:
         return paired_difference([theirs[n] for n in common], [ours[n] for n in common])
 
     def verdict(self, metric: Metric, design: Design, case: Case) -> Verdict:
-        """What the paired difference says, at 95 % confidence."""
+        """Verdict of the paired difference, at 95 % confidence."""
         difference = self.difference(metric.quantity, design, case)
         if difference is None or difference.n < 2:
             return "open"
@@ -313,7 +314,7 @@ class Findings:
         return self.outcome.samples.values(cell, quantity)
 
     def _counts(self, case: Case) -> list[int]:
-        """How many replications each design has."""
+        """Number of replications of each design."""
         samples = self.outcome.samples
         return [
             len(samples.replications(Cell.of(case.point, _variant(self.comparison, design))))
@@ -357,7 +358,7 @@ def check_scenarios(study: Study, quick: bool) -> None:
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """What is wrong with a comparison; nothing is run to find out."""
+    """Lists the faults of a comparison; nothing is run to find them."""
     found = [
         f"read id {name!r}; allowed are lower-case letters, digits and hyphens"
         for name in [comparison.id, *(design.id for design in comparison.every_design)]

@@ -1,4 +1,4 @@
-"""What a paper's sentences mean in numbers: the words that the predicates of a study are made of.
+"""Vocabulary of a study's predicates: the sentences of a paper in numbers.
 
 A predicate is a function of the measured quantities that answers with a `Truth`. It reads as the
 sentence does:
@@ -132,7 +132,8 @@ class Each:
 
 
 Against = Bounds | float | Iterable[Bounds | float]
-"""What several quantities are compared with: the same for all, or one for each in their order."""
+"""Values that several quantities are compared with: the same for all, or one for each in their
+order."""
 
 
 def every(several: Iterable[Bounds]) -> Each:
@@ -184,7 +185,7 @@ class ForEach(Generic[Argument]):
         }
 
     def __call__(self, run: Quantities, argument: Argument) -> Truth:
-        """What the function itself answers."""
+        """Returns the answer of the function itself."""
         return self._judge(run, argument)
 
 

@@ -68,7 +68,7 @@ Cap = int | Callable[[Point], int]
 
 @dataclass(frozen=True, slots=True)
 class Replications:
-    """How often each grid point is run.
+    """Numbers of replications of the grid points and sensitivity runs of a study.
 
     A study starts with `first` replications of every point and adds some where a claim needs them,
     up to `cap`: a number, or a function of the grid point where runs differ in what they cost.
@@ -156,7 +156,7 @@ class Study:
 
     @property
     def scenario_name(self) -> str:
-        """What errors call the scenario."""
+        """Name of the scenario in errors."""
         return str(self.folder / "scenario.toml")
 
     def network(self, point: Point, change: Change | None = None) -> Network:

@@ -198,7 +198,7 @@ class Driver:
         )
 
     def _targets(self, points: Sequence[Point]) -> dict[Cell, int]:
-        """How many replications each grid point gets, to begin with."""
+        """Number of replications that each grid point gets to begin with."""
         if self.plan is not None:
             return self.plan.targets(beyond=False)
         return dict.fromkeys(map(Cell.of, points), self._first())
@@ -225,7 +225,7 @@ class Driver:
             progress.expect(len(more), self._cost(more))
 
     def _wanted(self, first: int) -> dict[Cell, int]:
-        """How many replications cells should have that deserve more than they have."""
+        """Number of replications wanted of each cell that deserves more than it has."""
         numbers, statements = self.selected()
         grades = self.outcome.grades()
         lines = self.study.paper.lines()
@@ -251,7 +251,7 @@ class Driver:
         return wanted
 
     def _enough(self, claim: NumericClaim, grade: Grade | None) -> int:
-        """How many replications a numeric claim should have, judged by those it has."""
+        """Number of replications that a numeric claim should have, judged by those it has."""
         measured = self.outcome.interval(claim.quantity, claim.point)
         if measured is None:
             return 0
@@ -298,7 +298,7 @@ class Driver:
         return cell_tasks(self.study, targets, have, self.request.quick)
 
     def _expected_costs(self) -> dict[Cell, float]:
-        """What a run of each cell costs, for an estimate of the time that is left."""
+        """Expected cost of a run of each cell, for an estimate of the time that is left."""
         if self.plan is not None:
             return {row.cell: row.events for row in self.plan.rows}
         try:
@@ -309,7 +309,7 @@ class Driver:
         return dict(record.events) if record else {}
 
     def _cost(self, cells: Sequence[Cell]) -> float:
-        """What runs of these cells cost, those not known as much as the others in the mean."""
+        """Cost of runs of these cells; one that is not known counts as the mean of the others."""
         known = self._costs.values()
         mean = math.fsum(known) / len(known) if known else 1.0
         return math.fsum(self._costs.get(cell, mean) for cell in cells)
@@ -320,7 +320,7 @@ def _repeated(targets: Mapping[Cell, int]) -> list[Cell]:
 
 
 def _replications_for(interval: Interval, half_width: float) -> int:
-    """How many replications would narrow an interval to a half-width; it shrinks as 1/sqrt(n)."""
+    """Number of replications that narrow an interval to a half-width; it shrinks as 1/sqrt(n)."""
     if interval.n < 2 or interval.half_width <= half_width:
         return interval.n
     if half_width <= 0.0:

@@ -151,7 +151,7 @@ class _Reader:
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """Name of the comparison in errors."""
         return f"{self.path}: comparison {self.entry.id!r}"
 
     def comparison(self) -> Comparison:
@@ -232,7 +232,7 @@ class _Reader:
 
 
 class _Told(dict[str, Any]):
-    """What stands for `{...}` in a conclusion."""
+    """Values that stand for `{...}` in a conclusion."""
 
     def __init__(self, findings: Findings, module: Mapping[str, Any]) -> None:
         super().__init__()

@@ -97,7 +97,7 @@ SHAPE = {
         }
     ],
 }
-"""What of a result the page shows, or a plan is made of."""
+"""Shape of the part of a result that the page shows, or that a plan is made of."""
 
 
 def write_results(driver: Driver, out: Path) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def write_results(driver: Driver, out: Path) -> dict[str, Any]:
 
 
 def load_outcome(study: Study, folder: Path) -> tuple[Outcome, dict[str, Any]]:
-    """What `write_results` wrote: samples and recordings, and the document.
+    """Reads what `write_results` wrote: samples and recordings, and the document.
 
     Raises `UserError` if the folder lacks a file or one is damaged.
     """
@@ -159,8 +159,8 @@ def _is_plain(value: Any) -> bool:
 
 
 def document_of(driver: Driver) -> dict[str, Any]:
-    """What was run and what came of every claim and comparison; `tools/manual/columns.py` says what
-    each column means."""
+    """Document of what was run and what came of every claim and comparison;
+    `tools/manual/columns.py` says what each column means."""
     outcome, notes = driver.outcome, driver.notes
     numbers, statements = driver.selected()
     grades = outcome.grades()
@@ -238,8 +238,8 @@ def _number(outcome: Outcome, claim: NumericClaim, grade: Grade) -> dict[str, An
 
 
 def drawn_columns(outcome: Outcome, claim: NumericClaim) -> dict[str, Any]:
-    """What a row says besides of a value published from a stated number of runs: how many, what of
-    them it is, and where it is to be expected; nothing of another value."""
+    """Further columns of a value published from a stated number of runs: how many, what of them it
+    is, and where it is to be expected; none of another value."""
     expected = outcome.prediction(claim)
     if expected is None:
         return {}

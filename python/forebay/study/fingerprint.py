@@ -80,7 +80,7 @@ class _Module:
                     self.statements[bound].append(statement)
 
     def uses(self, name: str) -> set[Place]:
-        """What the statements that bind a name make use of."""
+        """Names that the statements that bind a name make use of."""
         if name == WHOLE:
             names = {*self.statements, *self._imported}
             return {(self._name, each) for each in names}
@@ -119,7 +119,7 @@ class _Module:
                 self._imported[alias.asname or alias.name].add(self._within(module, alias.name))
 
     def _within(self, module: str, name: str) -> Place:
-        """What a name of a module or of a package is."""
+        """Returns the place of a name of a module or of a package."""
         below = f"{module}.{name}".strip(".")
         return (below, WHOLE) if below in self._known else (module, name)
 

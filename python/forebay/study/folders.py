@@ -38,7 +38,8 @@ def study_folders() -> dict[str, Path]:
 
 
 def describe(folder: Path) -> dict[str, Any]:
-    """What the list says of the study in a folder. Raises `UserError` for a wrong `paper.toml`."""
+    """Returns the entry of the study in a folder for the list. Raises `UserError` for a wrong
+    `paper.toml`."""
     path = folder / "paper.toml"
     try:
         document = parse(read_text(path, "a paper.toml"), path)

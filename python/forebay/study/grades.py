@@ -94,10 +94,10 @@ class Grade(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a claim rests on; only results are counted, the others are checks."""
+    """Basis of a claim; only results are counted, the others are checks."""
 
     RESULT = "result"
-    """What the document prints, or says, that came out of its experiments."""
+    """A value that the document prints, or states, as an outcome of its experiments."""
     INPUT = "input"
     """A parameter of the paper, echoed."""
     FORMULA = "formula"
@@ -109,7 +109,7 @@ class Kind(StrEnum):
 
 
 class Statistic(StrEnum):
-    """What a published value from several runs is of them."""
+    """Statistic of several runs that a published value is."""
 
     MEAN = "mean"
     HIGHEST = "highest"
@@ -189,7 +189,7 @@ def grade_statement(truth: Truth) -> Grade:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a measured value may lie from `published` for `exact` and for `close`.
+    """Distances from `published` at which a measured value is still `exact` or `close`.
 
     All in the published unit. Build it with `around`; the two distances follow from the published
     value and how precisely it is printed, never from the measurement.
@@ -226,7 +226,7 @@ class Tolerance:
 
 
 def ordering_holds(published: Sequence[float], measured: Sequence[Interval | None]) -> Truth:
-    """Whether the values along one line (a row or a column) are ordered as in the paper.
+    """True if the values along one line (a row or a column) are ordered as in the paper.
 
     Every pair counts whose published values differ by more than 2 % of the larger: a single
     printed run says nothing about the order of values closer than what `exact` calls the same.
@@ -379,7 +379,8 @@ def any_of(truths: Iterable[Truth]) -> Truth:
 
 
 def at_least_count(count: int, truths: Iterable[Truth]) -> Truth:
-    """Whether at least `count` of the truths are true."""
+    """True if at least `count` of the truths are true. Raises `ValueError` for a `count` that is
+    not between 1 and their number."""
     found = _some(truths)
     if not 1 <= count <= len(found):
         raise ValueError(f"count is {count}; it lies between 1 and {len(found)}")
@@ -390,7 +391,7 @@ def at_least_count(count: int, truths: Iterable[Truth]) -> Truth:
 
 
 def most_of(truths: Iterable[Truth]) -> Truth:
-    """Whether more than half are true: what "in most cases" means, here as everywhere."""
+    """True if more than half are true: what "in most cases" means, here as everywhere."""
     found = _some(truths)
     return at_least_count(len(found) // 2 + 1, found)
 
@@ -403,7 +404,7 @@ Point = Mapping[str, Parameter]
 
 
 class Quantities(Protocol):
-    """What a predicate is given: the measured quantities of a study, as bounds."""
+    """Measured quantities of a study as bounds: the argument of a predicate."""
 
     def value(self, quantity: str, /, **point: Parameter) -> Bounds:
         """The bounds of one run quantity, in its SI unit, at one grid point."""
@@ -423,9 +424,9 @@ class UnknownPointError(LookupError):
     def __init__(self, name: str, value: Parameter, grid: Grid) -> None:
         words = [str(known) for known in grid.get(name, grid)]
         near = nearest(str(value) if name in grid else name, words)
-        there = ", ".join(words[:MOST_SHOWN]) or "none"
-        if len(words) > MOST_SHOWN:
-            there += f" and {len(words) - MOST_SHOWN} more"
+        there = ", ".join(words[:MAX_SHOWN]) or "none"
+        if len(words) > MAX_SHOWN:
+            there += f" and {len(words) - MAX_SHOWN} more"
         what = f"{name} is {value!r}, as at" if name in grid else f'"{name}" is a parameter of'
         super().__init__(
             f"{what} no grid point of paper.toml{near}; there are {there}; a value that statements "
@@ -433,8 +434,8 @@ class UnknownPointError(LookupError):
         )
 
 
-MOST_SHOWN = 12
-"""How many values of a parameter a message lists."""
+MAX_SHOWN = 12
+"""Maximum number of values of a parameter that a message lists."""
 
 
 class MissingMeasurementError(LookupError):
@@ -498,7 +499,7 @@ class _Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many claims got each grade, and how many there were."""
+    """Number of claims by grade, and of all."""
 
     exact: int = 0
     close: int = 0

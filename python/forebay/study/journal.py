@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 __all__ = ["Finished", "RunJournal", "check_journal", "has_journal"]
 
 OLD = "journal.jsonl"
-"""What earlier versions wrote; its runs name no build, and are not read."""
+"""Journal file of earlier versions; its runs name no build, and are not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What is kept of a finished run: facts with quantities, and recorded tables."""
+    """Record of a finished run: facts with quantities, and recorded tables."""
 
     facts: Mapping[str, Any]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 def has_journal(folder: Path) -> bool:
-    """Whether a study was begun in a folder."""
+    """True if a study was begun in a folder."""
     try:
         return (folder / JOURNAL).is_file()
     except OSError:
@@ -107,7 +107,7 @@ class RunJournal:
         self._journal.close()
 
     def find(self, task: Task) -> Finished | None:
-        """What a run gave that is finished already; `None` if it is not."""
+        """Returns the record of a run that is finished already; `None` if it is not."""
         if not self._resume:
             return None
         found = self._journal.find(self._keys.of(task))
@@ -145,7 +145,7 @@ class _Keys:
         return Key(digest, seed, task.replication, json.dumps(place))
 
     def metrics(self, task: Task) -> set[str]:
-        """What a run of a comparison must have measured."""
+        """Quantities that a run of a comparison must have measured."""
         comparison = self._comparison(task.cell.variant if task.cell else "")
         return {metric.quantity for metric in comparison.metrics} if comparison else set()
 
@@ -182,7 +182,7 @@ class _Keys:
         return known[rest.partition("/")[0]] if beyond == "beyond" else None
 
     def _names(self, comparison: Comparison) -> set[tuple[str, str]]:
-        """What the measuring function of a comparison is called in extensions.py."""
+        """Names in extensions.py of the measuring function of a comparison."""
         module = vars(sys.modules[f"{PACKAGE}.{self._study.id}.extensions"])
         names = {name for name, entry in module.items() if entry is comparison.quantities}
         return {("extensions", name) for name in names or {WHOLE}}

@@ -101,7 +101,7 @@ def _module(study_id: str, folder: Path, name: str) -> ModuleType:
 
 
 def _predicates(study_id: str, folder: Path) -> dict[str, Predicate]:
-    """What `predicates.py` defines, or the modules of `predicates/`.
+    """Definitions of `predicates.py`, or of the modules of `predicates/`.
 
     Of a function for several grid points, those for each of them (`criteria.for_each`).
     """

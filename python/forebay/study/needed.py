@@ -1,4 +1,4 @@
-"""How many replications the grade of each claim takes: what `--quick` is planned by.
+"""Number of replications that the grade of each claim takes, by which `--quick` is planned.
 
 A full run knows the mean and the spread of every quantity. Samples that have both are made up for
 each number of replications, and graded by the rule itself; so it needs no second rule, whatever a
@@ -29,7 +29,7 @@ EVEN = 0.5
 
 
 def replications_needed(outcome: Outcome) -> dict[str, int]:
-    """How many replications each claim wants of `--quick`.
+    """Number of replications that each claim wants of `--quick`, by claim id.
 
     The least number from which on its grade is the same up to the most that `--quick` makes, if
     means and standard deviations stay as measured; the latter with allowance for how far one may be
@@ -126,7 +126,7 @@ def _middles(count: int) -> Any:
 
 
 def _widening(study: Study, point: Point) -> float:
-    """How much larger the standard deviation of a quick run is: it goes with 1/sqrt(time)."""
+    """Factor by which a quick run's standard deviation is larger: it goes with 1/sqrt(time)."""
     return math.sqrt(
         1.0 / shares_of_time(study.job(point, 0), study.replications.quick_overrides)[1]
     )

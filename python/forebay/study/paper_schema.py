@@ -87,7 +87,7 @@ class _Model(BaseModel):
 
 
 class Citation(_Model):
-    """Which paper it is. `study` is the study's id; `identifier` a DOI, draft or report name."""
+    """Citation of a paper. `study` is the study's id, `identifier` a DOI, draft or report name."""
 
     study: _Name
     title: _Text
@@ -99,8 +99,8 @@ class Citation(_Model):
 
 
 class Standing(_Model):
-    """What a value is, of how many runs, and which statement counts for it: a table, column or row
-    may state it."""
+    """Kind of a value, the runs that it is of, and the statement that counts for it: a table,
+    column or row may state it."""
 
     kind: _Kind | None = None
     runs: Annotated[int, Field(ge=1)] | None = None
@@ -113,7 +113,8 @@ _SLACK = 1.0 + 1e-9
 
 
 class AbsoluteTolerance(_Model):
-    """How far off a value may be where a percentage of it means nothing, and why.
+    """Absolute distance that a value may be off, where a percentage of it means nothing, and the
+    reason.
 
     Either `full_scale`, of which values at or near zero take their percentages, or distances for
     every value, in its unit: `exact`, `close` or both.
@@ -134,7 +135,7 @@ class AbsoluteTolerance(_Model):
         return self
 
     def distances(self, published: float) -> tuple[float, float]:
-        """What it grants one value for `exact` and for `close`, in the value's unit."""
+        """Distances that it grants one value for `exact` and for `close`, in the value's unit."""
         if self.full_scale is None:
             return _SLACK * float(self.exact or 0), _SLACK * float(self.close or 0)
         scale = float(self.full_scale)
@@ -143,7 +144,7 @@ class AbsoluteTolerance(_Model):
 
 
 class Reading(Standing):
-    """What a column may state for itself instead of taking it from its table."""
+    """Properties that a column may state for itself instead of taking them from its table."""
 
     quantity: _Name | None = None
     unit: _Text | None = None

@@ -1,4 +1,4 @@
-"""What `--quick` runs, planned before it starts.
+"""Plan of the runs of `--quick`, made before it starts.
 
 A full run of a study leaves a record, the `result.json` beside the study's files. It tells how many
 replications the grade of each claim takes (see `forebay.study.needed`) and how many packet events a
@@ -49,7 +49,7 @@ BY_LINE = (Grade.TREND, Grade.DEVIATES, Grade.IMPRECISE)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the last full run of a study found out for planning.
+    """Findings of the last full run of a study, for planning.
 
     `needed` is how many replications the grade of a claim takes, `grades` that grade, both by claim
     id; `events` the packet events of one run of a cell.
@@ -64,7 +64,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """How often a cell is run: `because` of this claim or comparison. `events` are those expected
+    """Number of runs of a cell: `because` of this claim or comparison. `events` are those expected
     of one run."""
 
     cell: Cell
@@ -95,12 +95,12 @@ class Plan:
 
     @property
     def runs(self) -> int:
-        """How many runs are made."""
+        """Number of runs made."""
         return sum(row.replications for row in self.rows) + len(self.recordings)
 
     @property
     def events(self) -> float:
-        """How many packet events they are expected to have."""
+        """Number of packet events expected of them."""
         return math.fsum(row.total for row in self.rows) + math.fsum(self.recordings)
 
     def targets(self, beyond: bool) -> dict[Cell, int]:
@@ -156,11 +156,11 @@ RECORDED = {
     "claims": [{"id": str, "grade": str, "replications": int, "needed?": (int, None)}],
     "points?": [{"point": {}, "variant": str, "events": float}],
 }
-"""What a record must hold to be planned by."""
+"""Shape that a record must have to be planned by."""
 
 
 def load_record(study: Study) -> Record | None:
-    """What the study's full run recorded; `None` if none did.
+    """Reads the record of the study's full run; `None` if none left one.
 
     Raises `UserError` for a file that is no result.
     """
@@ -236,14 +236,15 @@ class _Wishes:
         self._record = record
 
     def add_claim(self, claim: NumericClaim) -> None:
-        """What a numeric claim wants, of the whole line if its ordering decides."""
+        """Adds the replications that a numeric claim wants, of the whole line if its ordering
+        decides."""
         self.add(claim.id, [claim.point])
         grade = self._record and self._record.grades.get(claim.id)
         if claim.line is not None and grade in BY_LINE:
             self.add(claim.id, [other.point for other in self._lines[claim.line]])
 
     def add(self, name: str, points: Iterable[Point]) -> None:
-        """What a claim wants of the grid points that it looks at."""
+        """Adds the replications that a claim wants of the grid points that it looks at."""
         first = self._limits.quick_first
         needed = self._record.needed.get(name, first) if self._record else first
         for point in points:

@@ -81,12 +81,12 @@ LEVEL = 0.95
 EARLY = 0.999
 """The level at which a value counts as outside before the replications are enough."""
 WIDENING = 1.25
-"""How much wider than with endless replications an interval may be that decides."""
+"""Maximum width of an interval that decides, over that with endless replications."""
 ADEQUATE = 0.10
 """A normal model is dropped where the test of Shapiro and Wilk gives less than this."""
 
 FAR = 10.0
-"""How many times the range of replications a value must be away from them all to count as outside
+"""Distance of a value from all replications, in ranges of these, at which it counts as outside
 before they are enough, where they do not look normal."""
 
 URN_DRAWS = 19_999
@@ -95,7 +95,7 @@ SEED = 20_250_501
 SAME = 1e-12
 """Values whose range is this share of the largest are the same but for rounding."""
 SLACK = 1e-12
-"""What floating point may add to a probability that is compared with another."""
+"""Allowance for floating point in a probability that is compared with another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,11 @@ class Prediction:
 
     @property
     def enough(self) -> bool:
-        """Whether the interval decides, both ways."""
+        """True if the interval decides, both ways."""
         return self.replications >= self.needed
 
     def expects(self, published: float) -> Truth:
-        """Whether a published value is to be expected; unknown where more replications decide."""
+        """True if a published value is to be expected; unknown where more replications decide."""
         if self.enough:
             return Truth.TRUE if self.low <= published <= self.high else Truth.FALSE
         inside = self.early_low <= published <= self.early_high
@@ -147,7 +147,7 @@ class Prediction:
 def predict(
     values: Sequence[float], runs: int, statistic: Statistic = Statistic.MEAN
 ) -> Prediction:
-    """Where the statistic of `runs` more runs is to be expected, by independent replications.
+    """Prediction interval of the statistic of `runs` more runs, from independent replications.
 
     Of one replication nothing is known: the interval is without end. Raises `ValueError` for no
     values, one that is not finite, or less than one run.
@@ -174,7 +174,7 @@ def predict(
 def replications_for_prediction(
     runs: int, statistic: Statistic = Statistic.MEAN, *, normal: bool = True
 ) -> int:
-    """How many replications are enough to judge a value published from `runs` runs.
+    """Number of replications that are enough to judge a value published from `runs` runs.
 
     `normal` says whether the replications look normal: a single run needs 9 of them, means of 3
     and 10 runs need 13 and 25; else 39. The highest or lowest of 3 runs needs 39, else 58.
@@ -237,7 +237,7 @@ def _shares(runs: int, extreme: bool, level: float) -> tuple[float, float]:
 
 
 def _widening(runs: int, k: int, extreme: bool) -> float:
-    """How many times as wide the normal interval of k replications is as that of endless ones."""
+    """Width of the normal interval of k replications over that of endless ones."""
     if k < 2:
         return math.inf
     low, high = _factors(runs, k, extreme, LEVEL)
@@ -246,7 +246,8 @@ def _widening(runs: int, k: int, extreme: bool) -> float:
 
 
 def _ranks(runs: int, k: int) -> tuple[int, int] | None:
-    """Which of k values in order, counted from 1, hold the highest of n more with 95 %.
+    """Ranks, from 1 in ascending order, of the two of k values that hold the highest of n more with
+    95 %.
 
     Tails of 2.5 % where there are any, else the largest value, and below what is left of the 5 %;
     `None` where no two of the values will do.
@@ -293,7 +294,8 @@ def _by_urn(values: Sequence[float], runs: int, mean: float) -> tuple[float, flo
 
 
 def _constant_needed(runs: int) -> int:
-    """How many equal values are no accident: max over q of q^k (1 - q^n), at q^n = k / (k + n)."""
+    """Number of equal values that are no accident: max over q of q^k (1 - q^n), at
+    q^n = k / (k + n)."""
     return _first(lambda k: (k / (k + runs)) ** (k / runs) * runs / (k + runs) <= 1 - LEVEL + SLACK)
 
 

@@ -1,4 +1,4 @@
-"""What a study's runs gave: samples by grid point and variant, and what follows from them.
+"""Results of a study's runs: samples by grid point and variant, and what follows from them.
 
 The samples alone decide everything else (intervals, grades, comparisons), so a report can be built
 again from `runs.parquet` without running anything.
@@ -76,7 +76,7 @@ class Samples:
         return (cell for cell, runs in self._rows.items() if runs)
 
     def replications(self, cell: Cell) -> list[int]:
-        """Which replications are there, ascending."""
+        """Numbers of the replications that are there, ascending."""
         return sorted(self._rows.get(cell, {}))
 
     def values(self, cell: Cell, quantity: str) -> dict[int, float]:
@@ -94,7 +94,7 @@ class Samples:
         return None if found is None else str(found)
 
     def quantities(self, cell: Cell) -> list[str]:
-        """What was measured there."""
+        """Names of the quantities measured there."""
         names: dict[str, None] = {}
         for _, facts in sorted(self._rows.get(cell, {}).items()):
             names |= dict.fromkeys(name for name in facts if name not in FACTS)
@@ -118,7 +118,7 @@ class Samples:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Samples:
-        """What `table` wrote."""
+        """Reads the samples that `table` wrote."""
         samples = cls()
         for row in table.to_pylist():
             point = json.loads(row.pop("point"))
@@ -128,7 +128,7 @@ class Samples:
 
 
 FACTS = ("seed", "scenario_hash", "digest", "version", "build", "events", "packet_hops", "wall_s")
-"""What every run says of itself besides its quantities."""
+"""Facts that every run states of itself besides its quantities."""
 
 
 class NotRecordedError(LookupError):
@@ -159,7 +159,7 @@ class Outcome:
         return self._interval(Cell.of(point, variant), quantity)
 
     def published(self, quantity: str, point: Point) -> list[NumericClaim]:
-        """What the paper prints for a quantity at a point."""
+        """Claims of the paper on a quantity at a point."""
         wanted = point_key(point)
         return [
             claim
@@ -189,7 +189,7 @@ class Outcome:
         )
 
     def prediction(self, claim: NumericClaim, variant: str = BASE) -> Prediction | None:
-        """Where a value from the number of runs that the paper tells is to be expected.
+        """Prediction interval of a value from the number of runs that the paper tells.
 
         In the published unit, for the value as printed: its rounding is part of the interval.
         `None` where the paper tells no number of runs, or nothing was measured.
@@ -240,7 +240,7 @@ class Outcome:
         return summarize(values) if values else None
 
     def _values(self, cell: Cell, quantity: str) -> list[float]:
-        """What the replications gave; nothing where one of them has no finite value."""
+        """Values of the replications; none where one of them has no finite value."""
         values = list(self.samples.values(cell, quantity).values())
         return values if all(map(math.isfinite, values)) else []
 

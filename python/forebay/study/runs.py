@@ -50,7 +50,7 @@ class Runs:
         run_jobs([task.job for task in left], done, self.jobs, progress.tick)
 
     def _restored(self, task: Task, progress: Meter) -> bool:
-        """Whether a run was in the journal; then it counts as run."""
+        """True if a run was in the journal; then it counts as run."""
         finished = self.journal.find(task) if self.journal is not None else None
         if finished is None:
             return False
@@ -68,7 +68,7 @@ class Runs:
 
 
 def _finished(task: Task, run: Run) -> Finished:
-    """What is kept of a run: what identifies it, what was measured, what was recorded."""
+    """Record to keep of a run: what identifies it, what was measured, what was recorded."""
     facts: dict[str, Any] = {name: run.document[name] for name in FACTS}
     if task.measure is not None:
         facts |= {name: _plain(value) for name, value in task.measure(run).items()}

@@ -84,7 +84,7 @@ def _claims_at(outcome: Outcome, points: Sequence[Point]) -> list[NumericClaim]:
 
 
 def is_moved(row: Mapping[str, Any]) -> bool:
-    """Whether the interval of the difference leaves no doubt that there is one."""
+    """True if the interval of the difference leaves no doubt that there is one."""
     low, high = row["low"], row["high"]
     return low is not None and high is not None and not low <= 0.0 <= high
 

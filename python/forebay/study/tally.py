@@ -1,4 +1,4 @@
-"""What the claims of a study came to, in numbers and words: results, and checks apart.
+"""Tally of the claims of a study, in numbers and words: results, and checks apart.
 
 Rows are those of `result.json`. One without a kind is of an older version and counts as a result.
 """
@@ -35,7 +35,7 @@ SHOWN_ORDER = ("exact", "close", "consistent", "trend", "deviates", "holds", "fa
 
 
 def check_kind(row: Row) -> str:
-    """What kind of check a row is; empty for a result."""
+    """Kind of check that a row is; empty for a result."""
     kind = str(row.get("kind", Kind.RESULT))
     return "" if kind == Kind.RESULT else kind
 
@@ -103,7 +103,7 @@ def predicted_text(row: Row, decimals: int | None = None) -> str:
 
 
 def expectation_text(rows: Sequence[Row]) -> str:
-    """What the second line in cells of a table says, if they have one."""
+    """Meaning of the second line in cells of a table, if they have one; else empty."""
     kinds = list(dict.fromkeys(filter(None, map(runs_text, rows))))
     return f"second line: 95 % prediction interval ({', '.join(kinds)})" if kinds else ""
 
@@ -115,7 +115,8 @@ def shown_digits(half_width: float, decimals: int | None) -> int:
 
 
 def unmeasured_text(document: Mapping[str, Any]) -> str:
-    """Which claims no run measured what they need of, in a sentence; empty if there are none."""
+    """Sentence that names the claims for which no run measured what they need; empty if there are
+    none."""
     names = document.get("unmeasured", ())
     return f"Not measured, so not counted: {', '.join(names)}." if names else ""
 

@@ -157,7 +157,7 @@ def run_transports(
 
 
 def transports_document(transports: Transports, outcome: Outcome, command: str) -> dict[str, Any]:
-    """What came of it: the grade of every sentence with every transport, and the numbers."""
+    """Document of the outcome: grades of every sentence with every transport, and the numbers."""
     study = transports.study
     names = [BASE, *(variant.id for variant in study.variants)]
     grades = {name: outcome.grades(name) for name in names}

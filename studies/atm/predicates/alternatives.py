@@ -8,8 +8,8 @@ from forebay.study import EXACT, Bounds, Point, Quantities, Truth, all_of, at, e
 from forebay_studies.atm.criteria import (
     DATA,
     INTERVAL_S,
+    MAX_SOURCES,
     MIX,
-    MOST,
     NEAR_ZERO_LATE,
     NEAR_ZERO_LOSS,
     POINT,
@@ -26,12 +26,13 @@ CUT = 0.04
 ORDER = {REALTIME: (3, 1), DATA: (4, 2), MIX: (3, 2, 1)}
 """The classes that there are in each scenario, those to be penalized first at first."""
 COUNTS_OF_ORDER = {REALTIME: 120, DATA: 19, MIX: 113}
-"""Where each of them is there; data sources exceed their nominal rates when they are few."""
+"""Numbers of sources at which each of them is there; data sources exceed their nominal rates when
+they are few."""
 
 
 def _most(scenario: int, change: str = "", case: int = RATE_BASED) -> Point:
     """The run with the most sources of a scenario."""
-    return setting(scenario, case, MOST[scenario], change)
+    return setting(scenario, case, MAX_SOURCES[scenario], change)
 
 
 def _lost(run: Quantities, scenario: int, change: str = "", case: int = RATE_BASED) -> list[Bounds]:
@@ -128,9 +129,9 @@ def backward_better(run: Quantities) -> Truth:
 
 
 def backward_better_near(run: Quantities) -> Truth:
-    """What backward notification has more runs of the mixture with near zero loss of data than
-    forward notification is more where the port is near the sources than where the satellite link is
-    in between."""
+    """The lead of backward over forward notification in runs of the mixture with near zero loss of
+    data is larger where the port is near the sources than where the satellite link is in between.
+    """
     near = _spared(run, "") - _spared(run, "forward")
     return near > _spared(run, "far-port") - _spared(run, "far-forward")
 
@@ -183,8 +184,8 @@ def on_off_below_capacity(run: Quantities) -> Truth:
 
 
 def cut_by_4(run: Quantities) -> Truth:
-    """When the port becomes congested, what sources send falls by at least 4 % of the link within
-    two intervals, on average, in every scenario with the most sources."""
+    """The rate at which sources send falls by at least 4 % of the link within two intervals when
+    the port becomes congested, on average, in every scenario with the most sources."""
     cuts = [at(run, _most(scenario, "sampled"), "cut_ratio") for scenario in SCENARIOS]
     return every(cuts) >= CUT
 

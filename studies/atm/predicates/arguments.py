@@ -21,8 +21,8 @@ from forebay_studies.atm.criteria import (
     CASES,
     DATA,
     DISCARD_BASED,
+    MAX_SOURCES,
     MIX,
-    MOST,
     NEAR_ZERO_LATE,
     NEAR_ZERO_LOSS,
     RATE_BASED,
@@ -99,9 +99,9 @@ def _jitter(run: Quantities, change: str) -> Bounds:
 
 
 def peak_controller_reduces_jitter(run: Quantities) -> Truth:
-    """Where half of the video sources send bursts above their peak rate, the 99th percentile of the
-    delay of the others is less above their least delay with peak rate controllers than with second
-    leaky buckets, which mark."""
+    """The 99th percentile of the delay of the other video sources, where half of them send bursts
+    above their peak rate, is less above their least delay with peak rate controllers than with
+    second leaky buckets, which mark."""
     return _jitter(run, "bursty") < _jitter(run, "two-buckets")
 
 
@@ -135,7 +135,8 @@ def slow_start_smooths(run: Quantities) -> Truth:
 
     def rises(change: str) -> list[Bounds]:
         return [
-            at(run, setting(DATA, case, MOST[DATA], change), "load_rise_ratio") for case in CASES
+            at(run, setting(DATA, case, MAX_SOURCES[DATA], change), "load_rise_ratio")
+            for case in CASES
         ]
 
     return every(rises("fine")) < rises("no-slow-start")
@@ -144,7 +145,7 @@ def slow_start_smooths(run: Quantities) -> Truth:
 def startup_effects_eliminated(run: Quantities) -> Truth:
     """In Case 2 no more cells are dropped in the first 5 s than in as much of the rest of the run,
     with the most sources of each scenario."""
-    points = [setting(scenario, RATE_BASED, most) for scenario, most in MOST.items()]
+    points = [setting(scenario, RATE_BASED, most) for scenario, most in MAX_SOURCES.items()]
     return every(at(run, point, "startup_excess_count") for point in points) <= 0.0
 
 
@@ -152,7 +153,7 @@ def startup_effects_reduced(run: Quantities) -> Truth:
     """In Case 2 fewer cells are dropped in the first 5 s than if all sources began active: the
     mixture with the most sources."""
     ours, all_at_once = (
-        at(run, setting(MIX, RATE_BASED, MOST[MIX], change), "startup_dropped_count")
+        at(run, setting(MIX, RATE_BASED, MAX_SOURCES[MIX], change), "startup_dropped_count")
         for change in ("", "all-at-once")
     )
     return ours < all_at_once
@@ -164,7 +165,11 @@ def deeper_buckets_mark_less(run: Quantities) -> Truth:
 
     def fewer(kind: str) -> Truth:
         half, whole, double = (
-            at(run, setting(REALTIME, RATE_BASED, MOST[REALTIME], change), f"clp_{kind}_ratio")
+            at(
+                run,
+                setting(REALTIME, RATE_BASED, MAX_SOURCES[REALTIME], change),
+                f"clp_{kind}_ratio",
+            )
             for change in ("half-depth", "", "double-depth")
         )
         return (double < whole) & (whole < half)
@@ -173,11 +178,11 @@ def deeper_buckets_mark_less(run: Quantities) -> Truth:
 
 
 def _by_case(run: Quantities, change: str, quantity: str) -> Sequence[Bounds]:
-    return [at(run, setting(MIX, case, MOST[MIX], change), quantity) for case in CASES]
+    return [at(run, setting(MIX, case, MAX_SOURCES[MIX], change), quantity) for case in CASES]
 
 
 def _conclusions(run: Quantities, change: str) -> Truth:
-    """What section 8.3 concludes of its cases with the most sources, but for jitter."""
+    """Conclusions of section 8.3 on its cases with the most sources, but for jitter."""
     none, ours, theirs = (case - 1 for case in (UNCONTROLLED, RATE_BASED, DISCARD_BASED))
     lost, data_lost, used, got, times = (
         _by_case(run, change, quantity)

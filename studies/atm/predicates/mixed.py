@@ -6,8 +6,8 @@ from forebay.study import CLOSE, Bounds, Quantities, Truth, Values, all_of, at, 
 from forebay_studies.atm.criteria import (
     CELL_S,
     DISCARD_BASED,
+    MAX_SOURCES,
     MIX,
-    MOST,
     NEAR_ZERO_LATE,
     NEAR_ZERO_LOSS,
     RATE_BASED,
@@ -123,7 +123,7 @@ def mix_case3_files_slower(run: Quantities) -> Truth:
     """Files take longer in Case 3 than in Case 2 with 113 sources, at which the text compares
     them."""
     cases = (DISCARD_BASED, RATE_BASED)
-    slow, fast = (at(run, setting(MIX, case, MOST[MIX]), "file_time_s") for case in cases)
+    slow, fast = (at(run, setting(MIX, case, MAX_SOURCES[MIX]), "file_time_s") for case in cases)
     return slow > fast
 
 
@@ -149,7 +149,7 @@ def mix_deterioration_by_discards(run: Quantities) -> Truth:
 
     def explained(case: int) -> Truth:
         got = _curve(run, case, THROUGHPUT)
-        sent = at(run, setting(MIX, case, MOST[MIX]), "data_sent_ratio")
+        sent = at(run, setting(MIX, case, MAX_SOURCES[MIX]), "data_sent_ratio")
         fall = got.highest() - got[-1]
         return (fall > 0.0) & (sent - got[-1] > HALF * fall)
 

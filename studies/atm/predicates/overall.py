@@ -14,8 +14,8 @@ from forebay_studies.atm.criteria import (
     DISCARD_BASED,
     HALF_POINT,
     LIGHT,
+    MAX_SOURCES,
     MIX,
-    MOST,
     NEAR_ZERO_LATE,
     NEAR_ZERO_LOSS,
     POINT,
@@ -189,7 +189,9 @@ def video_share(run: Quantities) -> Truth:
 
 def _most_sources(*cases: int) -> list[Point]:
     """The runs with the most sources of each scenario."""
-    return [setting(scenario, case, MOST[scenario]) for scenario in SCENARIOS for case in cases]
+    return [
+        setting(scenario, case, MAX_SOURCES[scenario]) for scenario in SCENARIOS for case in cases
+    ]
 
 
 def notifications_spaced(run: Quantities) -> Truth:

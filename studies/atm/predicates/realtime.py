@@ -6,8 +6,8 @@ from forebay.study import CLOSE, Quantities, Truth, all_of, at, every, for_each,
 from forebay_studies.atm.criteria import (
     DISCARD_BASED,
     HALF_POINT,
+    MAX_SOURCES,
     MIX,
-    MOST,
     NEAR_ZERO_LATE,
     NEAR_ZERO_LOSS,
     POINT,
@@ -58,7 +58,7 @@ def realtime_controlled_below_capacity(run: Quantities) -> Truth:
 def realtime_case1_seeds_differ(run: Quantities) -> Truth:
     """With 120 sources, for which the thesis prints 13 %, the cell loss ratio of some runs is by
     more than 5 % below that and of some by more than 5 % above it: 10 % and more apart."""
-    most = setting(REALTIME, UNCONTROLLED, MOST[REALTIME])
+    most = setting(REALTIME, UNCONTROLLED, MAX_SOURCES[REALTIME])
     sides = [at(run, most, f"realtime_loss_{side}_ratio") for side in ("lower", "higher")]
     return every(sides) > 0.0
 
@@ -118,7 +118,7 @@ def realtime_keeps_half(run: Quantities) -> Truth:
     """No voice or video source is ever slowed below half of its nominal rate, in Cases 2 and 3 with
     the most sources."""
     points = [
-        setting(scenario, case, MOST[scenario])
+        setting(scenario, case, MAX_SOURCES[scenario])
         for scenario in (REALTIME, MIX)
         for case in (RATE_BASED, DISCARD_BASED)
     ]

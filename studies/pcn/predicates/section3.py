@@ -1,4 +1,4 @@
-"""What the draft's sentences mean in numbers: one predicate per qualitative claim of paper.toml.
+"""The draft's sentences in numbers: one predicate per qualitative claim of paper.toml.
 
 Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
 true, false or unknown. The readings below are fixed from the draft's own words and tables:
@@ -150,7 +150,7 @@ def good_by_formula(run: Quantities) -> Truth:
 
 
 def marks_proportional(run: Quantities) -> Truth:
-    """When the excess has fallen to a quarter, so has the marking rate, within a quarter: large
+    """The marking rate has fallen to a quarter, within a quarter, when the excess has: large
     numbers of CBR and VBR flows where px follows the rule."""
     return all_of(
         surely_within(
@@ -245,7 +245,7 @@ def s_insensitive_to_flows(run: Quantities) -> Truth:
 
 
 def row_cbr_similar_to_single(run: Quantities) -> Truth:
-    """What is left of CBR over three nodes is similar to Figures 3 and 6, as a fraction of SR."""
+    """The load left of CBR over three nodes is similar to Figures 3 and 6, as a fraction of SR."""
     return all_of(
         alike([row(run, rate, "cbr") + 1.0, tail(run, rate, "cbr")]) for rate in SINGLE_RATES
     )

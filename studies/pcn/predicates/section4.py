@@ -253,9 +253,9 @@ def video_terminates(run: Quantities) -> Truth:
 
 
 def video_like_voice(run: Quantities) -> Truth:
-    """What sections 4.2 and 4.3 observe first: the load is down at 110 % of SR earlier the shorter
-    the RTT, with the RTTs at which px follows the rule (50 kB for 800 ms is too small), and earlier
-    with px of 100 kB than of 200 kB, after both reroutes, at most sizes."""
+    """The first observation of sections 4.2 and 4.3: the load is down at 110 % of SR earlier the
+    shorter the RTT, with the RTTs at which px follows the rule (50 kB for 800 ms is too small), and
+    earlier with px of 100 kB than of 200 kB, after both reroutes, at most sizes."""
     shorter = (
         surely_less(*(video_at(run, time, video, bucket, rtt) for rtt in pair))
         for video, bucket in product(VIDEOS, BUCKETS)
@@ -273,8 +273,8 @@ def video_like_voice(run: Quantities) -> Truth:
 
 
 def video_second_like_first(run: Quantities) -> Truth:
-    """What is left after the reroute at 24 s is similar to what is left after that at 3 s, at every
-    size, RTT and combination."""
+    """The load left after the reroute at 24 s is similar to that left after the one at 3 s, at
+    every size, RTT and combination."""
     return all_of(
         alike([video_at(run, left, *setting) for left in AFTER_EACH["tail_ratio"]])
         for setting in product(VIDEOS, BUCKETS, RTTS)

@@ -81,7 +81,7 @@ def _admission(run: Quantities, name: str, test: str, size: str, **changed: Para
 
 
 def _off(run: Quantities, name: str, test: str, size: str, **changed: Parameter) -> Bounds:
-    """How far a quantity of admission is from the theoretical one."""
+    """Distance of a quantity of admission from the theoretical one."""
     theory = admission(run, f"theory_{name}", test, size)
     return distance(_admission(run, name, test, size, **changed), theory)
 
@@ -256,7 +256,7 @@ def larger_s_overloads_longer(run: Quantities) -> Truth:
 
 
 def _realistic_error(run: Quantities, rate: float, preferential: bool = False) -> Bounds:
-    """How far CBR over three nodes ends below SR with random RTTs and a slow reroute."""
+    """Final shortfall of CBR over three nodes below SR, with random RTTs and a slow reroute."""
     at = (rate, "cbr", preferential, 1064, 3)
     left = _at(run, "late_delta_ratio", "row", *at, rtts="random", reroute="slow")
     return (-1.0 * left).clamped(0.0)
@@ -272,7 +272,7 @@ def preferential_metering_weak(run: Quantities) -> Truth:
 
 
 def _link1_late(run: Quantities, rate: float, new_per_s_pct: int = 0) -> Bounds:
-    """How far Link 1 is below SR in the last 40 s, with new flows or without."""
+    """Shortfall of Link 1 below SR in the last 40 s, with new flows or without."""
     changed: dict[str, Parameter] = {"new_per_s_pct": new_per_s_pct} if new_per_s_pct else {}
     left = _at(run, "link1_late_delta_ratio", "parking", rate, "cbr", True, 1064, **changed)
     return (-1.0 * left).clamped(0.0)

@@ -51,7 +51,7 @@ from forebay_studies.redn.criteria import (
 )
 
 Judge = Callable[[Quantities, Point, Flow], Truth]
-"""Whether a flow attains what Table 4.1 assures it."""
+"""Judge of whether a flow attains what Table 4.1 assures it."""
 
 # What flows get: Table 4.1, attained, missed or exceeded.
 

@@ -16,7 +16,7 @@ from forebay_studies.redn.criteria import (
 )
 
 PEAK, TROUGH = 1.33, 0.66
-"""What a throughput oscillates between, in means of it (section 4.1)."""
+"""Bounds between which a throughput oscillates, in means of it (section 4.1)."""
 
 FULL = 1.0 - CLOSE
 

@@ -10,7 +10,7 @@ MIX_LINK = 273.6 * MBPS
 
 
 def _of(run: Quantities, mbps: int) -> Values:
-    """What the flows of one expected throughput get, by RTT, in bit/s."""
+    """Throughputs of the flows of one expected throughput, by RTT, in bit/s."""
     return values(run, MIX, f"b_{mbps}mbps_{{rtt}}ms_bps", rtt=RTTS)
 
 
