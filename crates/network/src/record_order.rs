@@ -10,7 +10,7 @@ use crate::record::{Column, RecordTable};
 use crate::{Observation, Observer, Packet};
 
 /// Packets of a flow that are followed at most; of more under way, the oldest are forgotten.
-const MOST: usize = 1 << 20;
+const MAX_FOLLOWED: usize = 1 << 20;
 /// Quantiles of the variation that are listed.
 const SHARES: [(&str, f64); 4] =
     [("p50_ipdv_s", 0.5), ("p95_ipdv_s", 0.95), ("p99_ipdv_s", 0.99), ("p999_ipdv_s", 0.999)];
@@ -102,7 +102,7 @@ impl PacketOrder {
 
     fn sent(&mut self, packet: &Packet) {
         let flow = &mut self.flows[packet.flow.index()];
-        if flow.under_way.len() >= MOST {
+        if flow.under_way.len() >= MAX_FOLLOWED {
             flow.under_way.pop_front();
             flow.before = None;
         }
