@@ -24,7 +24,7 @@ pub(crate) struct Partition {
     pub(crate) groups_at_boundaries: Vec<usize>,
     /// Events taken from the event list.
     pub(crate) events: u64,
-    /// At how many virtual events the host group that is executed is to pause.
+    /// Number of virtual events at which the host group that is executed is to pause.
     pub(crate) pause_at: i64,
 }
 

@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Packets are processed until the end, once each, by time and then by channel, so in the order
-    /// of the events that would deliver them.
+    /// of the events that deliver them.
     #[test]
     fn packets_are_processed_by_time_and_channel() {
         for seed in 0..200 {

@@ -350,9 +350,9 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Returns the number of segments by which it opens `window` in slow start: by what it
-    /// acknowledges, within the limit, and by more than one segment only up to the threshold
-    /// (Linux, net/ipv4/tcp_cong.c: tcp_slow_start).
+    /// Returns the amount by which it opens `window` in slow start: what it acknowledges, within
+    /// the limit, and more than one segment only up to the threshold (Linux, net/ipv4/tcp_cong.c:
+    /// tcp_slow_start).
     #[inline]
     #[must_use]
     pub fn in_slow_start(&self, window: &Window) -> f64 {
