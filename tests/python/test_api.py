@@ -89,7 +89,7 @@ def test_replications_are_numbered_and_independent_of_threads() -> None:
 
 
 def test_results_tell_of_calls() -> None:
-    """Results tell of calls, by replication, class and aggregate, with their blocking and
+    """Results show calls, by replication, class and aggregate, with their blocking and
     termination.
 
     The five lines are taken for good: all new calls are blocked. Two more come with the reroute,

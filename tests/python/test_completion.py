@@ -18,7 +18,7 @@ from forebay.study.folders import study_folders
 
 
 def of(*words: str) -> list[str]:
-    """Return the candidates for the last of the words."""
+    """Candidates for the last of the words."""
     return candidates(PARSER, COMMANDS, words)
 
 

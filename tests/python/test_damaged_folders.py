@@ -58,7 +58,7 @@ def folder(forebay: front.Forebay, tiny: Path, scenario: Path, tmp_path: Path, k
 
 
 def told(forebay: front.Forebay, folder: Path, path: Path | None) -> bool:
-    """Return true if the report is refused, which it must be in one line that names the file."""
+    """True if the report is refused, which it must be in one line that names the file."""
     answer = forebay("report", folder)
     if answer.status == 0:
         return False

@@ -29,7 +29,7 @@ INDEX = "sqlite_autoindex_runs_1"
 
 
 def record(key: Key) -> Record:
-    """Return the record of a run, with contents that tell its key."""
+    """Record of a run, with contents that tell its key."""
     tables = {} if key.replication % 2 else {"queue": f"table of {key}".encode() * 9}
     return Record({"digest": f"{key}", "text": "y" * 300, "wall_s": 1.0, "setup_s": 0.1}, tables)
 

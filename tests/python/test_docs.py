@@ -82,7 +82,7 @@ def settled(text: str) -> list[str]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Return true if a page shows what was printed; `...` stands for any lines."""
+    """True if a page shows what was printed; `...` stands for any lines."""
     parts = [re.escape(line) if line != "..." else None for line in settled(shown)]
     pattern = "".join(r"(?:.*\n)*?" if part is None else part + r"\n" for part in parts)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in settled(printed))) is not None
@@ -157,7 +157,7 @@ def transcript(text: str) -> Iterator[tuple[str, str]]:
 
 
 def run_command(command: str, folder: Path) -> str:
-    """Return the text that a `forebay` command prints on both streams."""
+    """Text that a `forebay` command prints on both streams."""
     words = shlex.split(command)
     assert words[0] == "forebay", f"only forebay commands are executed, not {words[0]}"
     done = subprocess.run(

@@ -10,8 +10,8 @@ use forebay_units::Time;
 use crate::routes::{NextHop, PassThrough};
 use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
 
-/// Behaviour of an element with lookahead besides [`crate::Element`]; one without says `impl
-/// LogicalProcess for Mine {}`.
+/// Behaviour of an element with lookahead besides [`crate::Element`]; one without says
+/// `impl LogicalProcess for Mine {}`.
 pub trait LogicalProcess {
     /// A packet in its [input channels](LookaheadContext::inputs) that it
     /// [asked to be notified of](LookaheadContext::notify_before) was sent ahead to it, or they

@@ -15,8 +15,8 @@ pub struct Lookahead<'a> {
     /// True if it schedules the departure of each packet when it accepts it: from then on it knows
     /// when it will hand the packet on, and packets leave in order.
     pub schedules_departures: bool,
-    /// Least span, if it schedules departures, for which it knows of a packet before the far end gets
-    /// it: the propagation delay of a link.
+    /// Least span, if it schedules departures, for which it knows of a packet before the far end
+    /// gets it: the propagation delay of a link.
     pub span: Span,
     /// Its rate, if it schedules departures and has one. It decides whether sending packets ahead
     /// pays, and nothing else.
