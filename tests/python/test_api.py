@@ -60,7 +60,7 @@ def phones() -> Network:
 
 @pytest.mark.parametrize(("built", "text"), [(small, front.SCENARIO), (phones, front.CALLS)])
 def test_builders_make_what_the_file_says(built: Callable[[], Network], text: str) -> None:
-    """Python and the command line would simulate different networks."""
+    """A network built in Python is the one that the file describes, with the same digest."""
     from_file = Network.from_text(text)
     assert built().check() == from_file.check()
     assert built().run().digests == from_file.run().digests
@@ -68,7 +68,7 @@ def test_builders_make_what_the_file_says(built: Callable[[], Network], text: st
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_scenarios_survive_the_way_through_python(path: Path, tmp_path: Path) -> None:
-    """A scenario changed by hand in Python would also change where it was not touched."""
+    """A scenario that goes through Python is the same afterwards, wherever it was not changed."""
     net = Network.from_toml(path)
     net.save(tmp_path / path.name)
     # What is hardly meant in a benchmark is not what this is about: checked without a warning.
@@ -79,7 +79,7 @@ def test_scenarios_survive_the_way_through_python(path: Path, tmp_path: Path) ->
 
 
 def test_replications_are_numbered_and_independent_of_threads() -> None:
-    """Results would depend on the machine, or a replication be counted twice."""
+    """Replications are numbered, differ from each other, and do not depend on threads."""
     one = small().run(replications=4, threads=1)
     three = small().run(replications=4, threads=3)
     assert one.digests == three.digests
@@ -89,7 +89,8 @@ def test_replications_are_numbered_and_independent_of_threads() -> None:
 
 
 def test_results_tell_of_calls() -> None:
-    """Blocking and termination could be seen on the command line but not in a notebook.
+    """Results show calls, by replication, class and aggregate, with their blocking and
+    termination.
 
     The five lines are taken for good: all new calls are blocked. Two more come with the reroute,
     for the last 0.1 s of the 4 s that count: a mean of 5 + 2 x 0.1 / 4 = 5.05. Calls of several
@@ -120,7 +121,7 @@ def test_results_tell_of_calls() -> None:
 
 
 def test_calls_are_recorded() -> None:
-    """It would not be known when calls came, were blocked and ended."""
+    """Calls are recorded: when they came, were blocked and ended, and how many were present."""
     recorded = phones().record(series="100 ms", calls=True).run()
     assert recorded.digests == phones().run().digests
     aggregate = recorded.series["aggregates.lines"].to_pydict()
@@ -142,7 +143,7 @@ def test_calls_are_recorded() -> None:
 
 
 def test_entries_of_lists_are_set_by_number() -> None:
-    """Changing one of two meters from Python would throw both away."""
+    """An entry of a list is set by its number, and the others stay."""
     path = "links.core.conditioners.1.sr_meter.rate"
     changed = phones().set(path, "7 Mbit/s").check()["resolved"]
     assert changed["links.core.conditioners[1].sr_meter.rate"] == "7 Mbit/s"
@@ -159,7 +160,7 @@ def test_entries_of_lists_are_set_by_number() -> None:
 
 
 def test_results_are_tables() -> None:
-    """A notebook would have to dig in dictionaries."""
+    """Results are tables of flows, groups and links, with a row for each in each replication."""
     results = small().run(replications=2)
     assert results.flows.num_rows == 2 * 3
     assert results.groups.num_rows == 2 * 2
@@ -170,7 +171,7 @@ def test_results_are_tables() -> None:
 
 
 def test_summaries_are_the_intervals_of_the_rows() -> None:
-    """The printed interval would not be that of the printed values."""
+    """A summary has the intervals of the rows, and one replication has none."""
     results = small().run(replications=4)
     rows = [row for row in results.groups.to_pylist() if row["name"] == "bulk"]
     expected = replication_interval([row["throughput_bps"] for row in rows])
@@ -187,7 +188,7 @@ def test_summaries_are_the_intervals_of_the_rows() -> None:
 
 
 def test_recording_changes_nothing_but_adds_tables() -> None:
-    """Looking closer would change what is looked at."""
+    """Recording adds tables and changes nothing else."""
     plain = small().run(replications=2)
     recorded = small().record(series="100 ms", delays=True, trace=50).run(replications=2)
     assert plain.digests == recorded.digests
@@ -204,7 +205,8 @@ def test_recording_changes_nothing_but_adds_tables() -> None:
 def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A bug of the engine would pass for a result, or could not be reproduced."""
+    """A run that fails on a bug of the engine is told with its scenario, replication and seed, so
+    that it can be repeated, and the other runs are kept."""
 
     class Engine:
         ScenarioError = ValueError
@@ -231,7 +233,7 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
 
 @pytest.mark.parametrize("series", [False, True])
 def test_plots_are_drawings(tmp_path: Path, series: bool) -> None:
-    """A notebook would show an object's name."""
+    """A plot shows itself as a drawing in a notebook, and is saved as one."""
     net = small().record(series="100 ms") if series else small()
     plot = net.run(replications=2).plot("series" if series else "bars")
     assert "<svg" in plot._repr_svg_()
@@ -240,7 +242,7 @@ def test_plots_are_drawings(tmp_path: Path, series: bool) -> None:
 
 
 def test_slips_are_explained() -> None:
-    """A typing error in a notebook would be a riddle."""
+    """Slips in Python are explained, with the nearest name or with what is needed."""
     with pytest.raises(TypeError, match='did you mean "min_threshold"'):
         forebay.queue.red(min_treshold="5 packets")
     with pytest.raises(AttributeError, match='did you mean "red"'):
@@ -260,7 +262,7 @@ def test_slips_are_explained() -> None:
 
 
 def test_slips_about_calls_are_explained() -> None:
-    """A typing error in calls, aggregates or their results would be a riddle."""
+    """Slips in calls, aggregates and their results are explained, with the nearest name."""
     with pytest.raises(TypeError, match=r'calls.*did you mean "holding"'):
         forebay.calls(holdin="1 s")
     with pytest.raises(ValueError, match="already taken"):
@@ -281,7 +283,8 @@ def test_slips_about_calls_are_explained() -> None:
 
 
 def test_every_mechanism_has_a_documented_signature() -> None:
-    """A mechanism could be used from a file but not from Python."""
+    """Every mechanism has a function in Python, with its parameters, their defaults and its
+    summary."""
     for category in catalogue().categories:
         functions = getattr(forebay, category.name)
         for page in category.pages:
@@ -295,7 +298,7 @@ def test_every_mechanism_has_a_documented_signature() -> None:
 
 
 def test_every_transport_has_a_documented_signature() -> None:
-    """A transport could be used from a file but not from Python."""
+    """Every transport has a function in Python, with its parameters and their documentation."""
     for page in catalogue().sections:
         words = page.name.split(".")
         if words[:2] != ["flows", "NAME"] or len(words) != 3:
@@ -308,7 +311,7 @@ def test_every_transport_has_a_documented_signature() -> None:
 
 
 def test_every_page_is_found_by_its_names() -> None:
-    """`forebay mechanisms link`, as the documentation says, would know no links."""
+    """Every page is found by its names, as by `forebay mechanisms link` that of links."""
     known = catalogue()
     for name, page in [
         ("red", "red"), ("queue.red", "red"), ("links", "links.NAME"), ("link", "links.NAME"),
@@ -321,7 +324,7 @@ def test_every_page_is_found_by_its_names() -> None:
 
 
 def test_defaults_written_out_are_the_defaults() -> None:
-    """Documentation and behaviour would differ.
+    """Defaults that are written out are those that hold where nothing is written.
 
     A queue with every documented default stated must be the same scenario as one with none.
     """
@@ -339,7 +342,7 @@ def test_defaults_written_out_are_the_defaults() -> None:
 
 
 def test_reference_pages_cover_everything() -> None:
-    """A mechanism or a parameter would be undocumented."""
+    """The reference pages cover every mechanism and every parameter."""
     from manual.mechanisms import address, mechanisms
 
     written = mechanisms(catalogue())

@@ -31,7 +31,7 @@ def words() -> set[str]:
 
 
 def missing(name: str, known: set[str]) -> bool:
-    """Whether a name is a file that is not tracked, or a name in code that no source has."""
+    """True if a name is a file that is not tracked, or a name in code that no source has."""
     plain = name.removesuffix("()").rstrip("/")
     if FILE.fullmatch(name):
         inner = f"/{plain}/"

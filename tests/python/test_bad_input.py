@@ -45,7 +45,7 @@ COMMANDS = ["run", "check"]
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_missing_file(command: str, scenario: Path) -> None:
-    """A misspelt path would end in a traceback, or without the path that is near it."""
+    """A missing file is refused with its path, and with a path that is near it if there is one."""
     wrong = scenario.with_name("smal.toml")
     message = refused(command, wrong)
     assert f"{wrong}: no such file" in message
@@ -55,7 +55,7 @@ def test_a_missing_file(command: str, scenario: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_folder_instead_of_a_file(command: str, scenario: Path) -> None:
-    """Naming the folder of a scenario would end in a traceback."""
+    """A folder instead of a file is refused with the file in it that may be meant."""
     message = refused(command, scenario.parent)
     assert f"{scenario.parent}: is a folder" in message
     assert str(scenario) in message
@@ -63,7 +63,7 @@ def test_a_folder_instead_of_a_file(command: str, scenario: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_in_the_place_of_a_folder(command: str, scenario: Path) -> None:
-    """A path through a file would end in a traceback."""
+    """A path through a file is refused with the file that stands in place of a folder."""
     assert "is a file, not a folder" in refused(command, scenario / "small.toml")
 
 
@@ -94,7 +94,7 @@ def test_a_file_in_the_place_of_a_folder(command: str, scenario: Path) -> None:
 def test_a_file_that_is_no_scenario(
     command: str, content: bytes, words: list[str], tmp_path: Path
 ) -> None:
-    """A damaged or foreign file would run, hang, or end in a traceback."""
+    """A damaged or foreign file is refused in short time, with its path and what is wrong."""
     path = tmp_path / "wrong.toml"
     path.write_bytes(content)
     begun = time.monotonic()
@@ -129,7 +129,7 @@ def test_a_file_that_is_no_scenario(
 def test_a_wrong_assignment(
     command: str, assignment: str, words: list[str], scenario: Path
 ) -> None:
-    """A slip in `--set` would change nothing, or something else than was meant."""
+    """A slip in `--set` is refused with what is wrong."""
     message = refused(command, scenario, "--set", assignment)
     for word in words:
         assert word in message
@@ -145,7 +145,8 @@ def _outputs(folder: Path) -> list[Path]:
 
 
 def test_output_that_cannot_be_written(tmp_path: Path, scenario: Path) -> None:
-    """A run would be lost at its end, or a file of the user's be overwritten."""
+    """Output that cannot be written is refused before the run begins, and no file of the user's is
+    overwritten."""
     for place in _outputs(tmp_path):
         # A run of a day: it must be refused before it begins.
         message = refused("run", scenario, "--until", "24 h", "--out", place)
@@ -155,7 +156,7 @@ def test_output_that_cannot_be_written(tmp_path: Path, scenario: Path) -> None:
 
 
 def test_study_output_that_cannot_be_written(tmp_path: Path) -> None:
-    """Minutes of replications would be lost at their end."""
+    """Output of a study that cannot be written is refused before its replications are run."""
     folder = front.write_study(tmp_path / "studies")
     for place in _outputs(tmp_path):
         message = refused(
@@ -193,7 +194,7 @@ def test_study_output_that_cannot_be_written(tmp_path: Path) -> None:
     ],
 )
 def test_slips_on_the_command_line(arguments: list[str], words: list[str]) -> None:
-    """A typing error would end in a traceback, or without a word on what is allowed."""
+    """Slips on the command line are refused with what is allowed."""
     message = refused(*arguments)
     for word in words:
         assert word in message
@@ -204,13 +205,13 @@ def test_slips_on_the_command_line(arguments: list[str], words: list[str]) -> No
     [("10", "no unit"), ("0 s", "is zero"), ("-1 s", "negative"), ("1 s", "warm_up"), ("", "")],
 )
 def test_a_wrong_end(until: str, word: str, scenario: Path) -> None:
-    """`--until` could ask for a run that cannot be."""
+    """An `--until` that no run can end at is refused."""
     assert word in refused("run", scenario, "--until", until)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "sweep"])
 def test_a_file_that_may_not_be_read(command: str, tmp_path: Path) -> None:
-    """Links that lead nowhere would end in a traceback."""
+    """A link that leads to itself or nowhere is refused with its path."""
     loop = tmp_path / "loop.toml"
     loop.symlink_to(loop)
     assert str(loop) in refused(command, loop)

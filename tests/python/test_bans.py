@@ -51,7 +51,8 @@ RULES = {"T201", "TID251", "TID253", "NPY002", "PLC0415", "PLR0915", "PLR0917", 
 
 @pytest.mark.parametrize(("path", "text", "rule"), PYTHON)
 def test_what_is_banned_in_python_is_refused(path: str, text: str, rule: str) -> None:
-    """Results could depend on the clock, and functions print where they should return."""
+    """Code that makes results depend on the clock, or that prints where it should return, is
+    refused by its rule."""
     command = [TOOLS / "ruff", "check", "--output-format", "json", "--stdin-filename", path, "-"]
     done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True)
     codes = {finding["code"] for finding in json.loads(done.stdout)}
@@ -77,7 +78,7 @@ IMPORTS = (
 
 @pytest.mark.parametrize(("module", "wrong", "contract"), IMPORTS)
 def test_packages_import_one_way(module: str, wrong: str, contract: str, tmp_path: Path) -> None:
-    """Runs could come to know papers, and the reading of claims the terminal."""
+    """Packages import one way: runs know no papers, and the reading of claims no terminal."""
     ignored = shutil.ignore_patterns("*.so", "__pycache__", "studies", "benchmarks")
     shutil.copytree(ROOT / "python/forebay", tmp_path / "forebay", ignore=ignored)
     changed = tmp_path / f"forebay/{module}.py"

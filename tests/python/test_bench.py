@@ -16,9 +16,9 @@ MILLION = (bench.SCENARIOS / "s4-million.toml").read_text(encoding="utf-8")
 
 
 def test_s4_million_has_a_million_flows_on_a_fast_dumbbell() -> None:
-    """The benchmark would not be what its name and the contract say: 1,000,000 flows, half of them
-    TCP, the others ON/OFF over UDP, over a link of 100 Gbit/s or more, all of them present at once
-    before the end."""
+    """The benchmark is what its name and the contract say: 1,000,000 flows, half of them TCP, the
+    others ON/OFF over UDP, over a link of 100 Gbit/s or more, all of them present at once before
+    the end."""
     found = check(Job(MILLION))
     assert found["flows"] == 1_000_000
     assert found["duration_s"] == 1.0
@@ -38,9 +38,9 @@ def test_s4_million_has_a_million_flows_on_a_fast_dumbbell() -> None:
 
 
 def test_a_thousandth_differs_in_size_alone() -> None:
-    """Costs of a packet hop would be compared between scenarios whose packets have different work
-    to do: flows, rates and buffers are divided by 1000, so that every flow keeps its share and
-    every packet its queue in time; nothing else may differ."""
+    """The thousandth of a benchmark differs from the whole in flows, rates and buffers alone, which
+    are divided by 1000, so that every flow keeps its share and every packet its queue in time:
+    costs of a packet hop are compared between scenarios whose packets have the same work to do."""
     overrides = bench.smaller(MILLION, 1000)
     whole, part = (check(Job(MILLION, overrides=chosen)) for chosen in ((), overrides))
     assert part["flows"] == 1000
@@ -62,7 +62,8 @@ def test_a_thousandth_differs_in_size_alone() -> None:
 
 @pytest.mark.parametrize("quantity", ["100", "fast Gbit/s", "100Gbit/s"])
 def test_only_quantities_are_divided(quantity: str) -> None:
-    """A benchmark's part would silently keep a size of the whole."""
+    """A size that is no number with a unit is refused, so that no part of a benchmark keeps a size
+    of the whole."""
     scenario = f'[flows.a]\n[links.b]\nrate = "{quantity}"\n'
     with pytest.raises(ValueError, match="number and a unit"):
         bench.smaller(scenario, 10)
@@ -71,8 +72,8 @@ def test_only_quantities_are_divided(quantity: str) -> None:
 def test_a_compared_benchmark_tells_how_cost_grows(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It would not show that a large network costs more for each packet than a small one: here a
-    scenario is compared with its tenth, and the ratio follows from the two costs told."""
+    """A compared benchmark tells how cost grows with the network: here a scenario is compared with
+    its tenth, and the ratio follows from the two costs told."""
     scenario = """
 duration = "1 s"
 [links.wire]

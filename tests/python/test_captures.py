@@ -84,8 +84,8 @@ def fields(folder: Path, link: str, filtered: str, *names: str) -> list[list[str
 
 @needs_tshark
 def test_an_analyser_agrees_on_packets_losses_and_retransmissions(tmp_path: Path) -> None:
-    """An engineer would read something else from a capture than from the results. All flows end
-    before the run does, so each packet is seen; each drop of the bottleneck is a hole behind it."""
+    """An analyser reads from a capture what the results say. All flows end before the run does, so
+    each packet is seen; each drop of the bottleneck is a hole behind it."""
     queue = '{ droptail = { limit = "20 packets" } }'
     rows = run(tmp_path, LINKS.format(duration="5 s", queue=queue) + BULK)
     again = (
@@ -112,7 +112,7 @@ def test_an_analyser_agrees_on_packets_losses_and_retransmissions(tmp_path: Path
 
 @needs_tshark
 def test_an_analyser_finds_nothing_wrong(tmp_path: Path) -> None:
-    """A capture would be refused or shown as damaged: no packet is malformed, no expert item is an
+    """An analyser finds nothing wrong with a capture: no packet is malformed, no expert item is an
     error, checksums of whole packets are right, and time never goes back."""
     queue = '{ droptail = { limit = "20 packets" } }'
     run(tmp_path, LINKS.format(duration="5 s", queue=queue) + BULK)
@@ -125,10 +125,10 @@ def test_an_analyser_finds_nothing_wrong(tmp_path: Path) -> None:
 
 @needs_tshark
 def test_round_trip_times_are_those_of_the_model(tmp_path: Path) -> None:
-    """An analyser would measure other round-trip times. With one segment in flight a round trip is
-    1500 B at 100 and 5 Mbit/s, 120 us and 2.4 ms; an acknowledgement of 52 B at both, 87.36 us;
-    and 30 ms of propagation: 32.60736 ms. That of the SYN and its answer, 52 B each: 30.17472 ms.
-    """
+    """An analyser measures the round-trip times of the model. With one segment in flight a round
+    trip is 1500 B at 100 and 5 Mbit/s, 120 us and 2.4 ms; an acknowledgement of 52 B at both, 87.36
+    us; and 30 ms of propagation: 32.60736 ms. That of the SYN and its answer, 52 B each: 30.17472
+    ms."""
     flow = """
 [flows.one]
 from = "client"
@@ -147,8 +147,8 @@ tcp = { window = "1448 B", delayed_ack = false }
 
 @needs_tshark
 def test_marks_are_those_of_the_queue(tmp_path: Path) -> None:
-    """The ECN field would be another than that of the simulated packets, or its echo: the queue
-    marks what its link sends, and each mark reaches the receiver before the run ends."""
+    """The ECN field and its echo are those of the simulated packets: the queue marks what its link
+    sends, and each mark reaches the receiver before the run ends."""
     flow = """
 [flows.marked]
 from = "client"
@@ -165,7 +165,7 @@ stop = "4 s"
 
 
 def test_recording_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A captured run would be another one than the same run without."""
+    """A captured run is the same as the run without a capture."""
     text = LINKS.format(duration="2 s", queue="{ droptail = {} }") + BULK
     run(tmp_path, text)
     capsys.readouterr()
@@ -177,7 +177,8 @@ def test_recording_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_capture_that_was_not_asked_for_again_goes(tmp_path: Path) -> None:
-    """A folder would show a capture of another run beside its results, or lose a user's file."""
+    """A capture of an earlier run goes if it was not asked for again, and a file of the user's
+    stays."""
     text = LINKS.format(duration="1 s", queue="{ droptail = {} }") + BULK
     run(tmp_path, text)
     out = tmp_path / "out"
@@ -193,7 +194,7 @@ def test_a_capture_that_was_not_asked_for_again_goes(tmp_path: Path) -> None:
 
 
 def test_what_is_no_link_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A misspelt link would leave a folder without its capture."""
+    """A misspelt link in `record.capture` is refused with the links that there are."""
     text = LINKS.format(duration="1 s", queue="{ droptail = {} }") + BULK
     scenario = tmp_path / "captured.toml"
     scenario.write_text(text.replace('"access", "bott', '"acess", "bott'), encoding="utf-8")

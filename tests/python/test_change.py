@@ -35,8 +35,7 @@ def network() -> Network:
 
 
 def test_a_pattern_changes_every_section_that_it_names(network: Network) -> None:
-    """A sensitivity run would change one link of several, or make sections that a grid point does
-    not have."""
+    """A pattern changes every section that it names, and makes none that is not there."""
     assert network.set_each("links.*.rate", "3 Mbit/s") == 2
     assert network.set_each("links.*.queue.red.weight", 0.1) == 1
     assert network.set_each("links.*.queue.droptail.limit", "9 packets") == 1
@@ -49,7 +48,8 @@ def test_a_pattern_changes_every_section_that_it_names(network: Network) -> None
 
 
 def test_a_section_is_taken_as_a_pattern(network: Network) -> None:
-    """What is made after a pattern would change with it, or the pattern stay in the network."""
+    """A section that is taken as a pattern leaves the network, and what is made after it does not
+    change with it."""
     copy = network.copy()
     pattern = network.take("links.in")
     network.update({"links.a": pattern | {"to": "C"}, "links.b": pattern})
@@ -68,7 +68,8 @@ def test_a_section_is_taken_as_a_pattern(network: Network) -> None:
 
 
 def test_a_change_removes_then_calls_then_sets(network: Network) -> None:
-    """What a sensitivity run sets would be overwritten by what makes the grid point."""
+    """A change removes, then calls, then sets: what a sensitivity run sets is not overwritten by
+    what makes the grid point."""
     change = Change(
         {"duration": "{seconds} s", "flows.*.tcp.mss": "500 B"},
         ("links.out",),
@@ -86,7 +87,8 @@ def test_a_change_removes_then_calls_then_sets(network: Network) -> None:
 
 @pytest.mark.parametrize("name", ["af", "atm", "pcn", "redn", "rpr"])
 def test_every_sensitivity_run_changes_something(name: str) -> None:
-    """A path with a slip would name no section, and an assumption seem not to matter."""
+    """Every sensitivity run changes something: a path with a slip names no section, and then an
+    assumption seems not to matter."""
     study = load_study(name)
     for variant in study.variants:
         points = variant_points(study, variant)

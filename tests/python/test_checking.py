@@ -23,7 +23,7 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_checked_run_is_the_run(forebay: front.Forebay, scenario: Path) -> None:
-    """Looking closely would change what is seen: digest and all results are the same."""
+    """A checked run is the run: digest and all results are the same."""
     checked = forebay("run", scenario, "--check", "--json").document()
     assert plain(checked) == plain(forebay("run", scenario, "--json").document())
     assert checked["command"].endswith("--check")
@@ -35,7 +35,8 @@ def test_a_checked_run_is_the_run(forebay: front.Forebay, scenario: Path) -> Non
 def test_a_checked_run_says_how_often_it_was_checked(
     forebay: front.Forebay, scenario: Path
 ) -> None:
-    """A run would seem checked of which nothing was."""
+    """A checked run says how often each invariant was checked, and one that was not checked says
+    nothing."""
     answer = forebay("run", scenario, "--check")
     assert answer.status == 0
     assert "none broken" in answer.out
@@ -55,7 +56,8 @@ def broken(runs: Any, threads: int, done: Any, failed: Any, *_: Any) -> None:
 def test_a_breach_is_our_bug(
     forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong result would be reported as a right one, or blamed on the user."""
+    """A breach of an invariant is reported as a bug of Forebay, with the command that repeats it,
+    and gives no result."""
     monkeypatch.setattr(jobs.native(), "run_batch", broken)
     answer = forebay("run", scenario, "--seed", "7", "--check")
     assert (answer.status, answer.out) == (1, "")
@@ -67,8 +69,8 @@ def test_a_breach_is_our_bug(
 def test_the_command_that_repeats_a_failure_has_all_options(
     forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who repeats a failure would see none: threads decide how a run is executed, and so does
-    what is recorded."""
+    """The command that repeats a failure has all options: threads decide how a run is executed, and
+    so does what is recorded."""
     monkeypatch.setattr(jobs.native(), "run_batch", broken)
     options = ["--seed", "7", "--until", "2 s", "--replication", "3", "--set", "warm_up='1 s'"]
     options += ["--threads", "2", "--check", "--max-packets", "99", "--max-memory", "4000000 B"]
@@ -88,7 +90,7 @@ def test_the_command_that_repeats_a_failure_has_all_options(
 
 
 def test_networks_and_sweeps_are_checked(forebay: front.Forebay, scenario: Path) -> None:
-    """What is built in Python, or run over a grid, could not be checked."""
+    """Networks built in Python and sweeps can be checked too."""
     network = package.Network.from_toml(scenario)
     results = network.run(replications=2, until="2 s", check=True)
     assert all(document["checks"]["invariants"] >= 40 for document in results.documents)
@@ -104,7 +106,7 @@ def test_networks_and_sweeps_are_checked(forebay: front.Forebay, scenario: Path)
 
 
 def test_the_page_lists_every_invariant() -> None:
-    """A message would name an invariant that no page explains."""
+    """The page on invariants lists every one that a message can name."""
     page = (ROOT / "docs" / "reference" / "invariants.md").read_text(encoding="utf-8")
     known = json.loads(jobs.native().invariants())
     assert len(known) >= 40

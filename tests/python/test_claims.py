@@ -79,7 +79,7 @@ def by_id(paper: Paper) -> dict[str, NumericClaim]:
 
 
 def test_each_cell_becomes_one_claim() -> None:
-    """A published number would be missing from the comparison, or a "-" be compared."""
+    """Each cell with a published number becomes one claim, and a "-" none."""
     claims = by_id(parse_paper(SMALL))
     assert list(claims) == [
         "t1/load0.5/two/udp",
@@ -97,7 +97,8 @@ def test_each_cell_becomes_one_claim() -> None:
 
 
 def test_units_are_converted_one_way() -> None:
-    """Megabits would be compared with bits, or percent with ratios."""
+    """Measured values are converted into the published unit: bits into megabits, ratios into
+    percent."""
     claims = by_id(parse_paper(SMALL))
     rate = claims["t1/over/two/udp"].in_published_unit(Interval(20e6, 19e6, 21e6, 1e6, 5))
     assert rate.mean == pytest.approx(20.0)
@@ -107,7 +108,7 @@ def test_units_are_converted_one_way() -> None:
 
 
 def test_tolerance_follows_the_printed_digits() -> None:
-    """A value would be held to more digits than its table prints.
+    """The tolerance follows the printed digits: no value is held to more than its table prints.
 
     0.0 % with one decimal: rounding of 0.05 and nothing relative. 4.90: 2 % is 0.098.
     """
@@ -118,7 +119,8 @@ def test_tolerance_follows_the_printed_digits() -> None:
 
 
 def test_absolute_tolerance_is_for_values_near_zero_only() -> None:
-    """A tolerance granted for a loss of zero would loosen the cells that are not zero.
+    """A tolerance of a full scale is for values near zero only, and does not loosen the cells that
+    are not zero.
 
     Of a full scale of 100 %, 2 % is 2 and 10 % is 10; 50.0 keeps its own 2 %, 1.
     """
@@ -131,7 +133,8 @@ def test_absolute_tolerance_is_for_values_near_zero_only() -> None:
 
 
 def test_a_step_of_a_grid_counts_for_every_value() -> None:
-    """Two readings of one time on the same grid would be told apart by the phase of the grid.
+    """A step of a grid counts for every value: two readings of one time are not told apart by the
+    phase of the grid.
 
     A step of 2 is close and not exact: 50.0 keeps its 2 %, 1, and its 10 %, 5, which is more than
     a step; 0.0 gets the step. Differences of shares state what is exact; then it is close as well.
@@ -150,7 +153,7 @@ def test_a_step_of_a_grid_counts_for_every_value() -> None:
 
 
 def test_one_step_off_is_within_a_step() -> None:
-    """A time of 0.20 s for 0.16 s, one step of 40 ms, would not be close: in floating point the
+    """A time of 0.20 s for 0.16 s, one step of 40 ms, is close, though in floating point the
     difference is more than 0.04."""
     assert 0.20 - 0.16 > 0.04
     step = AbsoluteTolerance(close=Decimal("0.04"), reason="a grid")
@@ -160,7 +163,8 @@ def test_one_step_off_is_within_a_step() -> None:
 
 
 def test_an_absolute_tolerance_has_one_form() -> None:
-    """A tolerance without a size would grant nothing, one with two would hide which counts."""
+    """An absolute tolerance has one form: without a size it grants nothing, and with two it hides
+    which counts."""
     for sizes in ("", "full_scale = 100, exact = 2, "):
         tolerance = f'absolute_tolerance = {{ {sizes}reason = "because" }}'
         with pytest.raises(PaperFileError, match="either full_scale, or exact, close or both"):
@@ -168,7 +172,7 @@ def test_an_absolute_tolerance_has_one_form() -> None:
 
 
 def test_values_read_from_a_graph_carry_their_reading_error() -> None:
-    """A point read off a plot would be taken for a printed number."""
+    """A point read off a graph carries its reading error instead of printed digits."""
     text = SMALL.replace('how_read = "printed"', 'how_read = "graph"')
     text = text.replace("decimals = 2", "resolution = 0.5").replace(
         "decimals = 1", "resolution = 1"
@@ -179,7 +183,8 @@ def test_values_read_from_a_graph_carry_their_reading_error() -> None:
 
 
 def test_the_kind_nearest_to_a_cell_counts() -> None:
-    """A parameter echoed would be counted as a result of the paper, or a result not be counted.
+    """The kind nearest to a cell counts: that of the cell, of its row or column, then of its table,
+    which is a result if nothing is said.
 
     Of the table "formula", of the column "input", of one row "reconstruction", of one cell there
     "repeat"; the row counts before the column.
@@ -208,7 +213,8 @@ def test_the_kind_nearest_to_a_cell_counts() -> None:
 
 
 def test_what_a_check_follows_from_is_told() -> None:
-    """A sentence of two flows would be counted as a result for each of them.
+    """A check is told with the statement that it follows from, which must be there and no check
+    itself: a sentence of two flows counts as a result once.
 
     The row's `follows` counts before the table's; a result, and a statement that is not there,
     are refused.
@@ -231,7 +237,7 @@ def test_what_a_check_follows_from_is_told() -> None:
 
 
 def test_what_is_not_in_the_document_is_no_result() -> None:
-    """A value of our own would be printed as read from the paper, or counted for it.
+    """A value that is not in the document is refused as a result, and allowed as a reconstruction.
 
     Reconstructed values take decimals as printed ones do, and need a kind that is not counted.
     """
@@ -258,8 +264,8 @@ def test_what_is_not_in_the_document_is_no_result() -> None:
 
 
 def test_runs_and_statistic_nearest_to_a_cell_count() -> None:
-    """A value from three runs would be compared as if it were known without error, or the highest
-    of three with their mean."""
+    """The runs and the statistic nearest to a cell count, so that a value from three runs is
+    compared as one, and the highest of three not with their mean."""
     assert {claim.runs for claim in parse_paper(SMALL).claims} == {None}
     text = SMALL.replace("trend =", "runs = 3\ntrend =")
     text = text.replace("point.p = 2", 'point.p = 2, statistic = "highest"')
@@ -334,7 +340,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("old", "new", "where", "what"), WRONG)
 def test_a_wrong_file_is_explained(old: str, new: str, where: str, what: str) -> None:
-    """An author would get a traceback, or a slip would pass unnoticed into the comparison."""
+    """A slip in a file of claims is explained with the file, its place there and what is wrong."""
     with pytest.raises(PaperFileError) as caught:
         paper_with(old, new)
     message = str(caught.value)
@@ -344,13 +350,13 @@ def test_a_wrong_file_is_explained(old: str, new: str, where: str, what: str) ->
 
 
 def test_the_table_is_named_where_its_index_would_be_hard_to_find() -> None:
-    """The author of a file with twenty tables would have to count them."""
+    """An error in a table is told with the table's id beside its index."""
     with pytest.raises(PaperFileError, match=r'table\[0\]\.trend \(in "t1"\)'):
         paper_with('"column"', '"diagonal"')
 
 
 def test_a_file_that_cannot_be_read_is_the_users_error(tmp_path: Path) -> None:
-    """A user would see a traceback, and the command would end with the wrong status."""
+    """A file that cannot be read is the user's error, told with the line or the key."""
     path = tmp_path / "paper.toml"
     with pytest.raises(UserError, match="no such file"):
         load_paper(path)
@@ -363,13 +369,13 @@ def test_a_file_that_cannot_be_read_is_the_users_error(tmp_path: Path) -> None:
 
 
 def test_unknown_predicates_are_named_with_the_nearest() -> None:
-    """A statement would quietly go without a verdict."""
+    """An unknown predicate is refused with the nearest name."""
     with pytest.raises(PaperFileError, match='did you mean "it_grew"'):
         bind_predicates(parse_paper(SMALL), {"it_grew": grows})
 
 
 def test_claims_are_chosen_by_pattern() -> None:
-    """`--claims` would run the wrong cells."""
+    """A pattern of `--claims` chooses the claims and statements whose ids match it."""
     paper = parse_paper(SMALL)
     claims, statements = paper.select("t1/*/udp")
     assert [claim.id for claim in claims] == [c for c in by_id(paper) if c.endswith("udp")]
@@ -378,13 +384,13 @@ def test_claims_are_chosen_by_pattern() -> None:
 
 
 def test_claims_travel_to_other_processes() -> None:
-    """A parallel study would fail the moment it has more than one worker."""
+    """Claims can be sent to other processes, as a parallel study does."""
     paper = parse_paper(SMALL)
     assert pickle.loads(pickle.dumps(paper)) == paper
 
 
 def test_grading_a_paper_end_to_end() -> None:
-    """Unit, line and tolerance would each be right and their combination wrong.
+    """Unit, line and tolerance together give the grades of a paper.
 
     Column two/udp publishes 4.90, 9.80, 19.60. Measured 4.9 is exact; 12 and 30 are off by more
     than 10 % but in order; the loss at the first row was not measured and is left out.

@@ -30,7 +30,7 @@ def spawn(*arguments: str) -> list[str]:
 
 @pytest.mark.parametrize("command", ["--help", "studies"])
 def test_first_answers_come_at_once(command: str) -> None:
-    """Looking a command up would feel broken: the contract is 0.3 s.
+    """First answers come at once: the contract is 0.3 s.
 
     Processor time of the best of three, so that a busy machine fails no test.
     """
@@ -47,14 +47,14 @@ def test_first_answers_come_at_once(command: str) -> None:
 
 
 def test_help_names_every_command(forebay: front.Forebay) -> None:
-    """A part of the contract could not be found."""
+    """The help names every command of the contract."""
     out = forebay("--help").out
     contract = "studies reproduce run sweep check mechanisms report bench"
     assert all(f"\n  {name} " in out for name in contract.split())
 
 
 def test_version_is_the_engines(forebay: front.Forebay) -> None:
-    """A result could not be traced to what made it."""
+    """The version is that of the engine, with its build, to which results can be traced."""
     from forebay import _native
 
     out = forebay("--version").out
@@ -85,7 +85,7 @@ def test_version_is_the_engines(forebay: front.Forebay) -> None:
 def test_slips_on_the_command_line_are_explained(
     forebay: front.Forebay, arguments: list[str], expected: str
 ) -> None:
-    """A typing error would cost more than a second."""
+    """Slips on the command line are explained."""
     assert expected in forebay.refused(*arguments)
 
 
@@ -94,17 +94,17 @@ class TestWrongScenarioFiles:
     """Files that are no scenario."""
 
     def test_missing_file(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
-        """The user would search for what the program knows."""
+        """A missing file is refused with a path that is near it."""
         assert str(scenario) in forebay.refused(command, scenario.with_name("smal.toml"))
 
     def test_folder(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
-        """Naming a scenario's folder would end in a traceback."""
+        """A folder is refused with the scenario in it."""
         message = forebay.refused(command, scenario.parent)
         assert "is a folder" in message
         assert str(scenario) in message
 
     def test_not_utf8(self, forebay: front.Forebay, tmp_path: Path, command: str) -> None:
-        """A file from another world would be half understood."""
+        """A file that is not UTF-8 is refused with the line and the byte."""
         path = tmp_path / "latin.toml"
         path.write_bytes(b'# fine\nname = "caf\xe9"\n')
         message = forebay.refused(command, path)
@@ -115,13 +115,14 @@ class TestWrongScenarioFiles:
     def test_no_scenario(
         self, forebay: front.Forebay, tmp_path: Path, command: str, text: str
     ) -> None:
-        """An empty or damaged file would run as something."""
+        """An empty or damaged file is refused with its path."""
         path = tmp_path / "odd.toml"
         path.write_text(text)
         assert str(path) in forebay.refused(command, path)
 
     def test_wrong_key(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
-        """A misspelt key would silently be its default."""
+        """A misspelt key is refused with its line and the nearest name, and does not silently get
+        its default."""
         scenario.write_text(front.SCENARIO.replace('delay = "2 ms"', 'dealy = "2 ms"'))
         message = forebay.refused(command, scenario)
         assert f"{scenario}: line 10: links.wire.dealy: " in message
@@ -139,7 +140,7 @@ class TestWrongScenarioFiles:
     def test_wrong_assignment(
         self, forebay: front.Forebay, scenario: Path, command: str, assignment: str, expected: str
     ) -> None:
-        """`--set` could do what a file may not."""
+        """`--set` refuses what a file may not have."""
         assert expected in forebay.refused(command, scenario, "--set", assignment)
 
 
@@ -147,7 +148,7 @@ class TestWrongScenarioFiles:
 def test_results_that_cannot_be_written_are_refused_first(
     forebay: front.Forebay, scenario: Path, bad: str
 ) -> None:
-    """Hours of runs would end in "permission denied"."""
+    """Results that cannot be written are refused before hours of runs."""
     (scenario.parent / "a-file").write_text("")
     message = forebay.refused("run", scenario, "--until", "5000000 s", "--out",
                               scenario.parent / bad)  # fmt: skip
@@ -157,7 +158,7 @@ def test_results_that_cannot_be_written_are_refused_first(
 def test_run_json_is_one_document_with_the_contracts_keys(
     forebay: front.Forebay, scenario: Path
 ) -> None:
-    """Programs that read our output would break."""
+    """`run --json` prints one document with the keys of the contract."""
     answer = forebay("run", scenario, "--json")
     assert answer.status == 0
     assert answer.err == ""
@@ -203,8 +204,8 @@ traffic = { cbr = { rate = "1 Mbit/s", size = "60 kB", random_phase = false } }
 
 
 def test_a_document_is_written_as_python_writes_it(forebay: front.Forebay, tmp_path: Path) -> None:
-    """The text of a document would depend on the program that wrote it, and programs that compare
-    texts would see runs differ that are equal.
+    """A document is written as Python's json module writes it, on the terminal and in the folder:
+    programs that compare texts see equal runs as equal.
 
     60 kB take 60 ps at 8000 Tbit/s, and 25 us to the far end. 480000 bit in the 20 ps measured are
     2.4e16 bit/s.
@@ -225,14 +226,15 @@ def test_a_document_is_written_as_python_writes_it(forebay: front.Forebay, tmp_p
     "word", ["a", "", "it's", "a b", "$x", "é", "a\nb", '"', "\\", "@%+=:,./-_"]
 )
 def test_the_command_in_a_document_can_be_pasted(word: str) -> None:
-    """A shell would run something else than what was run."""
+    """The command in a document can be pasted: a shell reads the words that were run."""
     command = command_line(word, Job("", overrides=(word,), until=word))
     assert shlex.split(command) == ["forebay", "run", word, "--until", word, "--set", word]
     assert command == shlex.join(shlex.split(command))
 
 
 def test_the_same_command_gives_the_same_run(forebay: front.Forebay, scenario: Path) -> None:
-    """No published number of ours could be checked by anyone."""
+    """The same command gives the same run, and another seed, replication or end another one: anyone
+    can check a published number."""
 
     def digest(*options: str) -> str:
         return str(forebay("run", scenario, "--json", *options).document()["digest"])
@@ -244,7 +246,7 @@ def test_the_same_command_gives_the_same_run(forebay: front.Forebay, scenario: P
 
 
 def test_set_does_what_editing_the_file_does(forebay: front.Forebay, scenario: Path) -> None:
-    """A sweep would run other networks than its files would."""
+    """`--set` does what editing the file does."""
     assigned = forebay("check", scenario, "--json", "--set", "links.wire.delay=7 ms").document()
     scenario.write_text(front.SCENARIO.replace("2 ms", "7 ms"))
     edited = forebay("check", scenario, "--json").document()
@@ -253,7 +255,8 @@ def test_set_does_what_editing_the_file_does(forebay: front.Forebay, scenario: P
 
 
 def test_tables_fit_and_name_everything(forebay: front.Forebay, scenario: Path) -> None:
-    """Results would wrap into noise, or hide a flow or link."""
+    """Tables fit into 100 columns and name every group and link, without colour where no terminal
+    reads them."""
     out = forebay("run", scenario, "--set", "flows.bulk.count=30").out
     assert max(map(len, out.splitlines())) <= 100
     assert "31 flows, by group" in out
@@ -263,7 +266,7 @@ def test_tables_fit_and_name_everything(forebay: front.Forebay, scenario: Path) 
 
 
 def test_a_link_is_as_full_as_its_offered_load(forebay: front.Forebay, scenario: Path) -> None:
-    """What the command line shows would not be what the engine measured.
+    """A link is as full as the load that is offered to it.
 
     Only the Poisson flow: 2 Mbit/s of 10 is a utilization of 0.2. Of 300 s of packets of 500 B
     (150 000 packets) the relative standard deviation is 1/sqrt(150000) = 0.26 %; five of it is
@@ -280,7 +283,7 @@ def test_a_link_is_as_full_as_its_offered_load(forebay: front.Forebay, scenario:
 def test_out_keeps_the_run_and_its_report(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """A run could not be looked at again."""
+    """`--out` keeps the run: its document, scenario and tables, from which a report is made."""
     out = tmp_path / "kept"
     answer = forebay(
         "run", scenario, "--out", out, "--json", "--set", "record.series=100 ms",
@@ -296,7 +299,8 @@ def test_out_keeps_the_run_and_its_report(
 
 
 def test_mechanisms_are_listed_with_their_sources(forebay: front.Forebay) -> None:
-    """A user could not tell which publication a mechanism follows."""
+    """Mechanisms are listed with the publications that they follow, and described one by one with
+    their parameters."""
     out = forebay("mechanisms").out
     assert max(map(len, out.splitlines())) <= 100
     catalogue = forebay("mechanisms", "--json").document()
@@ -311,7 +315,7 @@ def test_mechanisms_are_listed_with_their_sources(forebay: front.Forebay) -> Non
 
 
 def test_a_category_is_listed_alone(forebay: front.Forebay) -> None:
-    """Who asks for admission laws would get all mechanisms, or an error."""
+    """A category is listed alone, and a misspelt one is refused with the nearest name."""
     out = forebay("mechanisms", "admission").out
     assert out.startswith("admission: ")
     assert all(name in out for name in ("capacity", "stop_timer"))
@@ -323,7 +327,7 @@ def test_a_category_is_listed_alone(forebay: front.Forebay) -> None:
 
 
 def test_calls_and_marks_are_shown(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Blocking, termination and threshold marks would show only in JSON.
+    """Blocking, termination and threshold marks are shown on the terminal, not in JSON alone.
 
     All new calls are blocked (see front.CALLS), and two come with a reroute.
     """
@@ -342,7 +346,8 @@ def test_calls_and_marks_are_shown(forebay: front.Forebay, tmp_path: Path) -> No
 
 
 def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
-    """How far sources were slowed, and what policing did, would show only in JSON.
+    """The tables for the terminal show how far sources were slowed, what policing did, and late
+    packets.
 
     The floor of voice and video is half the nominal rate; files of data have none.
     """
@@ -367,7 +372,8 @@ def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
 
 
 def test_frames_are_shown(forebay: front.Forebay) -> None:
-    """It would show only in JSON what of the cells delivered is of use.
+    """The terminal shows how many frames were sent, again, whole and lost, so what of the cells
+    delivered is of use.
 
     Sources that hear of losses alone lose cells, and so frames; what is lost is sent again.
     """
@@ -388,7 +394,8 @@ def test_frames_are_shown(forebay: front.Forebay) -> None:
 
 
 def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
-    """Speed could not be followed from one version to the next."""
+    """`bench` reports the keys of the contract, by which speed is followed from one version to the
+    next."""
     answer = forebay("bench", "s1-af", "--json")
     assert answer.status == 0
     (row,) = answer.document()["benchmarks"]
@@ -401,7 +408,7 @@ def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
 
 
 def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) -> None:
-    """A name of the contract would not run."""
+    """Every standard benchmark is there and is a valid scenario."""
     from forebay.cli.bench import SCENARIOS, names
 
     assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s4-million", "s5-ensemble"} <= set(names())
@@ -411,8 +418,8 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
 
 
 def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
-    """Speed would cost repeatability: every number is the same, but the time that it took and the
-    number of partitions that the network ran in."""
+    """A run on two cores is the run on one: every number is the same, but the time that it took and
+    the number of partitions that the network ran in."""
     from forebay.cli.bench import SCENARIOS
 
     def document(threads: int) -> dict[str, Any]:
@@ -432,7 +439,7 @@ def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_interrupting_a_run_is_quick_and_quiet(scenario: Path) -> None:
-    """Ctrl-C would hang or print a traceback."""
+    """Ctrl-C ends a run within seconds, with one line and no traceback."""
     child = subprocess.Popen(
         spawn("run", str(scenario), "--until", "1000000 s"),
         stdout=subprocess.PIPE,
@@ -453,9 +460,8 @@ def test_interrupting_a_run_is_quick_and_quiet(scenario: Path) -> None:
 
 
 def test_what_was_printed_before_a_mistake_is_not_lost() -> None:
-    """A command that fails half-way would take back what it has said: what it printed must be
-    written out although its process ends with an error.
-    """
+    """Text that a command printed before a mistake is written out although its process ends with an
+    error."""
     script = (
         "from forebay import __main__, errors\nfrom forebay.cli import commands\n"
         "def half(words):\n"
@@ -472,7 +478,7 @@ def test_what_was_printed_before_a_mistake_is_not_lost() -> None:
 
 
 def test_a_reader_that_leaves_is_no_error(scenario: Path) -> None:
-    """`forebay mechanisms | head` would end in a traceback."""
+    """A reader that leaves, as in `forebay mechanisms | head`, is no error."""
     command = " ".join(spawn("mechanisms", "--json")) + " | head -c 10"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

@@ -31,7 +31,7 @@ def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> None:
-    """Programs that read results would break."""
+    """The document of a study has the keys of the contract, and is the one in its folder."""
     answer = forebay("reproduce", "tiny", "--json")
     assert answer.status == 0
     document = answer.document()
@@ -45,7 +45,8 @@ def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> No
 
 
 def test_true_values_are_found_and_false_ones_are_not(forebay: front.Forebay, tiny: Path) -> None:
-    """Grades would flatter, or find fault with the truth."""
+    """True values are found and false ones are not: grades neither flatter nor find fault with the
+    truth."""
     claims = by_id(forebay("reproduce", "tiny", "--json").document())
     assert claims["t1/rate2/got"]["grade"] in ("exact", "close")
     assert claims["t1/rate4/got"]["grade"] in ("exact", "close")
@@ -58,14 +59,14 @@ def test_true_values_are_found_and_false_ones_are_not(forebay: front.Forebay, ti
 
 
 def test_jobs_change_no_digit(forebay: front.Forebay, tiny: Path, tmp_path: Path) -> None:
-    """A result would depend on the machine it was made on."""
+    """No digit depends on the number of jobs."""
     one = forebay("reproduce", "tiny", "--jobs", "1", "--out", tmp_path / "a", "--json").document()
     two = forebay("reproduce", "tiny", "--jobs", "3", "--out", tmp_path / "b", "--json").document()
     assert one["claims"] == two["claims"]
 
 
 def test_fixed_replications(forebay: front.Forebay, tiny: Path) -> None:
-    """`--replications N` would not mean N."""
+    """`--replications N` makes N replications for each claim."""
     document = forebay("reproduce", "tiny", "--replications", "4", "--json").document()
     assert {row["replications"] for row in document["claims"]} == {4}
     assert document["command"] == "forebay reproduce tiny --replications 4"
@@ -74,7 +75,7 @@ def test_fixed_replications(forebay: front.Forebay, tiny: Path) -> None:
 def test_more_replications_where_an_interval_is_too_wide(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """A claim that needs more runs would stay imprecise below the cap.
+    """A claim whose interval is too wide gets more replications, up to the cap.
 
     A run of 20 ms of measurement sees 10 packets at 2 Mbit/s, a standard deviation of a third:
     no six runs are within 10 %, so the study must go to its cap of 6 and say `imprecise`.
@@ -87,7 +88,7 @@ def test_more_replications_where_an_interval_is_too_wide(
 
 
 def test_claims_restrict_what_is_run(forebay: front.Forebay, tiny: Path) -> None:
-    """Looking at one table would cost the whole study."""
+    """`--claims` restricts the runs to those that the claims need."""
     document = forebay("reproduce", "tiny", "--claims", "t1/rate4/*", "--json").document()
     assert [row["id"] for row in document["claims"]] == ["t1/rate4/got"]
     # One grid point, three replications, no sensitivity runs.
@@ -97,7 +98,7 @@ def test_claims_restrict_what_is_run(forebay: front.Forebay, tiny: Path) -> None
 def test_an_interrupt_keeps_finished_runs(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C would throw away what was already known."""
+    """An interrupt keeps the runs that are finished."""
     from forebay.run import jobs as runs
 
     def interrupted(jobs: Any, done: Any, threads: Any, tick: Any) -> None:
@@ -116,7 +117,7 @@ def test_an_interrupt_keeps_finished_runs(
 def test_a_claim_that_no_run_measures_is_named(
     forebay: front.Forebay, tiny: Path, tmp_path: Path
 ) -> None:
-    """A claim whose predicate asks for what no run gives would vanish from the counts unseen."""
+    """A claim that no run measures is named wherever claims are counted."""
     with (tiny / "predicates.py").open("a", encoding="utf-8") as file:
         file.write(
             "\n\ndef unheard_of(run):\n"
@@ -136,7 +137,7 @@ def test_a_claim_that_no_run_measures_is_named(
 
 
 def test_the_terminal_shows_the_papers_table(forebay: front.Forebay, tiny: Path) -> None:
-    """Published and measured values could not be compared at a glance."""
+    """The terminal shows the paper's table with published and measured values side by side."""
     out = forebay("reproduce", "tiny").out
     assert max(map(len, out.splitlines())) <= 100
     row = next(line for line in out.splitlines() if line.startswith("2 Mbit/s"))
@@ -149,7 +150,7 @@ def test_the_terminal_shows_the_papers_table(forebay: front.Forebay, tiny: Path)
 def test_the_readme_keeps_its_words_and_gets_its_numbers(
     forebay: front.Forebay, tiny: Path, tmp_path: Path
 ) -> None:
-    """Generated tables would eat what people wrote, or pile up."""
+    """A README keeps its words, and its generated part is replaced by the new numbers."""
     (tiny / "README.md").write_text(
         "# Tiny\n\nBefore.\n\n<!-- results -->\nstale\n<!-- end of results -->\n\nAfter.\n"
     )
@@ -164,7 +165,7 @@ def test_the_readme_keeps_its_words_and_gets_its_numbers(
 
 
 def test_wrong_study_files_are_refused(forebay: front.Forebay, tiny: Path) -> None:
-    """A slip in a study would show as a traceback, or not at all."""
+    """Slips in the files of a study are refused with their place, before anything runs."""
     for name, old, new, expected in [
         ("paper.toml", "more_gives_more", "more_gives_les", "more_gives_more"),
         ("scenario.toml", '"10 Mbit/s"', '"10 Mbit"', "links.wire.rate"),
@@ -203,7 +204,8 @@ def figures(outcome):
 
 
 def test_a_recording_keeps_what_its_study_makes_of_it(forebay: front.Forebay, tiny: Path) -> None:
-    """A study of a hundred flows would leave a hundred files, most of them unread.
+    """A recording keeps the tables that its study makes of it, and no others: a study of a hundred
+    flows leaves one file.
 
     What is kept is of the run at the recording's grid point: its link carries 4 Mbit/s, of which a
     run's mean has a relative standard deviation of 0.41 % (above): a fifth of what is allowed.
@@ -224,7 +226,7 @@ def test_a_recording_keeps_what_its_study_makes_of_it(forebay: front.Forebay, ti
 def test_a_run_that_is_recorded_anyway_is_not_run_again(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Figures would cost runs that were there, or change what is measured."""
+    """A run that is recorded anyway is not run again for a recording; no value changes."""
 
     begun: list[int] = []
 
@@ -250,7 +252,8 @@ def test_a_run_that_is_recorded_anyway_is_not_run_again(
 def test_a_value_from_stated_runs_is_compared_with_what_runs_give(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """A random draw would be held to the mean of all draws.
+    """A value from stated runs is compared with what so many runs give: a random draw is not held
+    to the mean of all draws.
 
     A run of 1.02 s of which 20 ms are measured sees 10 packets at 2 Mbit/s, a Poisson count: it has
     a mean of 2 Mbit/s and a standard deviation of 2 / sqrt(10) = 0.63. A single run of 2.3 is half
@@ -277,7 +280,7 @@ def test_a_value_from_stated_runs_is_compared_with_what_runs_give(
 
 
 def test_that_a_study_is_code_is_said(forebay: front.Forebay, tiny: Path) -> None:
-    """Code from a folder of a stranger would be run by somebody who took it for data."""
+    """The list of studies says of a folder of the user's own that its code is run."""
     warning = "`reproduce` and `report` run the Python modules there"
     assert f"FOREBAY_STUDIES is {tiny.parent}: {warning}" in forebay("studies").out
     assert "FOREBAY_STUDIES=DIR" in forebay("--help").out
@@ -321,7 +324,8 @@ def test_that_a_study_is_code_is_said(forebay: front.Forebay, tiny: Path) -> Non
 def test_a_mistake_in_the_code_of_a_study_has_its_place(
     forebay: front.Forebay, tiny: Path, file: str, old: str, new: str, told: str
 ) -> None:
-    """An author would read `KeyError: 'goodput'`, and not where, nor what it is called."""
+    """A mistake in the code of a study is told with its place and in words, instead of
+    `KeyError: 'goodput'`."""
     path = tiny / file
     text = path.read_text()
     assert old in text
@@ -341,7 +345,8 @@ def test_a_mistake_in_the_code_of_a_study_has_its_place(
 def test_a_value_without_a_source_is_refused(
     forebay: front.Forebay, tiny: Path, old: str, new: str, told: str
 ) -> None:
-    """A choice of the author's would pass for what the paper states."""
+    """A value without a source is refused with what a source looks like: no choice of the author's
+    passes for what the paper states."""
     path = tiny / "scenario.toml"
     text = path.read_text()
     assert old in text
@@ -363,8 +368,8 @@ def test_a_value_without_a_source_is_refused(
 def test_a_grid_point_that_the_paper_does_not_have_is_refused(
     forebay: front.Forebay, tiny: Path, old: str, new: str, told: str
 ) -> None:
-    """A slip of the pen in a predicate would become a grid point of its own, run at some length
-    and compared with nothing."""
+    """A predicate that asks for a grid point that the paper does not have is refused with those
+    that there are, so a slip of the pen is not run at some length and compared with nothing."""
     path = tiny / "predicates.py"
     path.write_text(path.read_text().replace(old, new))
     message = forebay.refused("reproduce", "tiny", "--quick")
@@ -376,7 +381,7 @@ def test_a_grid_point_that_the_paper_does_not_have_is_refused(
 def test_values_that_statements_alone_look_at_are_declared(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """A sentence about a run that no table shows could not be a claim."""
+    """A grid point that no table shows can be declared, for statements that alone look at it."""
     path = tiny / "predicates.py"
     path.write_text(path.read_text().replace("rate_mbps=4", "rate_mbps=3"))
     paper = tiny / "paper.toml"

@@ -41,7 +41,7 @@ def sweep(scenario: Path) -> Path:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_a_sweep_that_is_terminated_keeps_what_is_finished(sweep: Path, tmp_path: Path) -> None:
-    """A machine that shuts down would leave a journal without a summary.
+    """A sweep that is terminated keeps what is finished with its summary, and says how to continue.
 
     Of the first durations a run takes no time, of the last it takes hours.
     """
@@ -80,7 +80,7 @@ def kept(folder: Path) -> list[dict[str, Any]]:
 def test_every_combination_is_run_and_summarised(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """A sweep would have holes, or intervals of something else."""
+    """Every combination of a grid is run and summarised by the intervals of its replications."""
     import pyarrow.parquet as pq
 
     document = forebay("sweep", sweep, "--out", tmp_path / "o", "--json").document()
@@ -101,7 +101,7 @@ def test_every_combination_is_run_and_summarised(
 
 
 def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Blocking could not be had with intervals over a grid.
+    """Results of calls can be swept, and a misspelt one is refused with the nearest name.
 
     In front.CALLS five calls hold five lines for good: all new calls are blocked; with 500 lines
     for the 10 calls a second of 5 s none is. Nor is one refused: no probe is marked while the load
@@ -129,7 +129,7 @@ def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:
 def test_a_sweep_is_what_single_runs_are(
     forebay: front.Forebay, sweep: Path, scenario: Path, tmp_path: Path
 ) -> None:
-    """A point of a sweep could not be looked at by itself."""
+    """A point of a sweep is the single run with the same options."""
     forebay("sweep", sweep, "--out", tmp_path / "o")
     single = forebay(
         "run", scenario, "--json", "--replication", "2", "--until", "3 s",
@@ -139,14 +139,15 @@ def test_a_sweep_is_what_single_runs_are(
 
 
 def test_threads_change_nothing(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
-    """Results would depend on the machine."""
+    """The results of a sweep are the same for any number of jobs."""
     one = forebay("sweep", sweep, "--out", tmp_path / "a", "--json", "--jobs", "1").document()
     two = forebay("sweep", sweep, "--out", tmp_path / "b", "--json", "--jobs", "3").document()
     assert one == two
 
 
 def test_only_what_is_missing_is_run(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
-    """An interrupted night would be lost, or old runs counted for new ones."""
+    """Only the runs that are missing are made: an interrupted sweep is completed, and runs that are
+    kept are used."""
     out = tmp_path / "o"
     whole = forebay("sweep", sweep, "--out", out, "--json").document()
     with closing(sqlite3.connect(out / "runs.sqlite")) as database, database:
@@ -166,7 +167,7 @@ def test_only_what_is_missing_is_run(forebay: front.Forebay, sweep: Path, tmp_pa
 def test_no_option_empties_a_folder_with_results(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """A night of runs would be lost to the same command given again, or to `--fresh`."""
+    """No option empties a folder with results: `--fresh` moves what is there aside."""
     out = tmp_path / "o"
     assert "no such file" in forebay.refused("sweep", sweep, "--out", out, "--resume")
     assert not out.exists()
@@ -187,7 +188,7 @@ def test_no_option_empties_a_folder_with_results(
 def test_runs_of_other_builds_and_versions_are_kept_apart(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """Results of two engines would be averaged, or those of the older one deleted."""
+    """Runs of other builds and journals of other versions are kept and not used, and it is said."""
     out = tmp_path / "o"
     whole = forebay("sweep", sweep, "--out", out, "--json").document()
     with closing(sqlite3.connect(out / "runs.sqlite")) as database, database:
@@ -206,7 +207,7 @@ def test_runs_of_other_builds_and_versions_are_kept_apart(
 def test_a_damaged_record_is_made_again(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """A flipped bit on a disk would become a digit of a result."""
+    """A record with a flipped bit is made again, and it is said."""
     out = tmp_path / "o"
     whole = forebay("sweep", sweep, "--out", out, "--json").document()
     scenario_hash = kept(out)[3]["scenario_hash"]
@@ -230,7 +231,8 @@ def test_a_damaged_record_is_made_again(
 def test_files_of_others_are_not_replaced(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """A file that happens to be called as one of ours would be lost."""
+    """A file in the folder that is not listed in the manifest is not replaced: the sweep is
+    refused."""
     out = tmp_path / "o"
     out.mkdir()
     (out / "runs.parquet").write_text("mine")
@@ -242,7 +244,8 @@ def test_files_of_others_are_not_replaced(
 def test_what_is_made_of_the_runs_is_made_again_if_it_is_damaged(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """A finished sweep would be looked at only to believe a summary that something else wrote."""
+    """Files that are made of the runs are made again if they are damaged, and left alone if they
+    are not."""
     out = tmp_path / "o"
     assert forebay("sweep", sweep, "--out", out).status == 0
     names = ("runs.parquet", "summary.parquet", "sweep.json", "report.html")
@@ -286,7 +289,7 @@ def test_what_is_made_of_the_runs_is_made_again_if_it_is_damaged(
 def test_wrong_sweeps_are_refused(
     forebay: front.Forebay, sweep: Path, tmp_path: Path, old: str, new: str, expected: str
 ) -> None:
-    """A slip would show after the runs, or never."""
+    """Wrong sweeps are refused before any run."""
     assert old in SWEEP
     sweep.write_text(SWEEP.replace(old, new))
     assert expected in forebay.refused("sweep", sweep, "--out", tmp_path / "o")
@@ -295,6 +298,6 @@ def test_wrong_sweeps_are_refused(
 
 @pytest.mark.parametrize("name", ["locl", "dask", "dask:", "local:4"])
 def test_unknown_executors_are_refused(forebay: front.Forebay, sweep: Path, name: str) -> None:
-    """A sweep meant for a cluster would run on a laptop."""
+    """An unknown executor is refused with those that there are."""
     message = forebay.refused("sweep", sweep, "--executor", name, "--out", sweep.parent / "o")
     assert "dask:ADDRESS" in message

@@ -23,7 +23,7 @@ SCHEMAS = {
 
 
 def valid(schema: str, *files: Path) -> bool:
-    """Whether files have a schema; no network is asked."""
+    """True if files have a schema; no network is asked."""
     words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert "No module named" not in done.stderr, "check-jsonschema, of the extra dev, is missing"

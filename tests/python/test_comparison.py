@@ -113,7 +113,7 @@ def findings(ours: Sequence[float], theirs: Sequence[float], better: str = "less
 
 
 def test_differences_are_paired() -> None:
-    """Common random numbers would be in vain: differences would be as uncertain as means.
+    """Differences are paired: with common random numbers they are far more certain than the means.
 
     New minus old is -1, -2, -3: mean -2, standard deviation 1, so a half-width of
     t(2; 0.975) / sqrt(3) = 4.302653 / 1.732051 = 2.484138. The means scatter by about 100.
@@ -130,8 +130,8 @@ def test_differences_are_paired() -> None:
 
 
 def test_only_common_replications_are_paired() -> None:
-    """A run would be held against other random numbers: 3 and 2 runs make 2 pairs, of difference 4
-    and 6; and a comparison that was cut short would draw a conclusion."""
+    """Only common replications are paired: 3 and 2 runs make 2 pairs, of difference 4 and 6; and a
+    comparison that was cut short draws no conclusion."""
     found = findings([1.0, 2.0, 50.0], [5.0, 8.0])
     comparison, (case,) = found.comparison, found.cases
     difference = found.difference("wait_s", comparison.designs[0], case)
@@ -155,7 +155,8 @@ def test_only_common_replications_are_paired() -> None:
     ],
 )
 def test_verdicts(theirs: list[float], better: str, verdict: str) -> None:
-    """The table would call better what is worse, or certain what is chance."""
+    """A verdict says better, worse, more, less or equal where the interval decides, and else is
+    open."""
     found = findings([10.0, 20.0, 30.0], theirs, better)
     comparison = found.comparison
     given = found.verdict(comparison.metrics[0], comparison.designs[0], found.cases[0])
@@ -164,7 +165,7 @@ def test_verdicts(theirs: list[float], better: str, verdict: str) -> None:
 
 
 def test_one_pair_proves_nothing() -> None:
-    """A single run would decide."""
+    """One pair proves nothing: the verdict is open."""
     found = findings([10.0], [1.0])
     comparison = found.comparison
     assert found.verdict(comparison.metrics[0], comparison.designs[0], found.cases[0]) == "open"
@@ -172,7 +173,8 @@ def test_one_pair_proves_nothing() -> None:
 
 
 def test_reproduce_compares(forebay: front.Forebay, beyond: Path) -> None:
-    """Designs would not see the same arrivals, or runs would be missing.
+    """`reproduce` runs the designs of a comparison on the same arrivals, and tells differences,
+    verdicts and conclusion.
 
     The same design run twice agrees in every pair. Half of 2 Mbit/s is 1 Mbit/s less; the packets
     of 59 s at 2 Mbit/s are 29 500 with a standard deviation of 172, so the mean of four runs is
@@ -196,7 +198,7 @@ def test_reproduce_compares(forebay: front.Forebay, beyond: Path) -> None:
 
 
 def test_pairs_narrow_the_interval(forebay: front.Forebay, beyond: Path) -> None:
-    """The designs would draw numbers of their own.
+    """The designs draw the same numbers: paired differences vary less than independent ones.
 
     With common gaps, N(t) at half rate is the first half of the arrivals at full rate: means and
     their difference are correlated, and the difference scatters less than two independent means,
@@ -222,8 +224,8 @@ def test_pairs_narrow_the_interval(forebay: front.Forebay, beyond: Path) -> None
 
 
 def test_samples_go_with_the_others(forebay: front.Forebay, beyond: Path) -> None:
-    """A run of a comparison could not be found or repeated, or would count for a claim:
-    3 designs, 2 cases and 4 replications are 24 more runs, and no claim gets one of them."""
+    """The runs of a comparison are kept with the others and count for no claim: 3 designs, 2 cases
+    and 4 replications are 24 more runs, and no claim gets one of them."""
     beyond.rename(beyond.with_suffix(".off"))
     alone = forebay("reproduce", "tiny", "--json").document()
     beyond.with_suffix(".off").rename(beyond)
@@ -234,7 +236,7 @@ def test_samples_go_with_the_others(forebay: front.Forebay, beyond: Path) -> Non
 
 
 def test_quick_and_claims(forebay: front.Forebay, beyond: Path) -> None:
-    """`--quick` would cost as much as the whole, or one claim the comparisons too."""
+    """`--quick` makes fewer cases and replications of a comparison, and `--claims` none."""
     quick = forebay("reproduce", "tiny", "--quick", "--json").document()
     assert {row["case"] for row in quick["comparisons"][0]["rows"]} == {"2 Mbit/s"}
     assert {row["replications"] for row in quick["comparisons"][0]["rows"]} == {2}
@@ -245,8 +247,8 @@ def test_quick_and_claims(forebay: front.Forebay, beyond: Path) -> None:
 def test_what_differs_by_replication_differs_for_all_designs_alike(
     forebay: front.Forebay, beyond: Path
 ) -> None:
-    """A failure would come at another time for one design than for the other: at rates
-    of 1, 2, 3 and 4 Mbit/s whatever the design says, the designs are equal and the mean is 2.5."""
+    """A change by replication is the same for all designs: at rates of 1, 2, 3 and 4 Mbit/s
+    whatever the design says, the designs are equal and the mean is 2.5."""
     beyond.write_text(beyond.read_text() + 'by_replication = "numbered"\n')
     module = beyond.with_suffix(".py")
     module.write_text(
@@ -259,9 +261,9 @@ def test_what_differs_by_replication_differs_for_all_designs_alike(
 
 
 def test_sections_are_left_out_and_runs_recorded(forebay: front.Forebay, beyond: Path) -> None:
-    """A design could not do without a part, or could not be measured over time: a second
-    flow of 1 Mbit/s that one design does not have is missing there, and a series of 1 s of a run
-    of 60 s has 60 samples."""
+    """A design can leave out sections, and be measured over time: a second flow of 1 Mbit/s that
+    one design does not have is missing there, and a series of 1 s of a run of 60 s has 60 samples.
+    """
     text = beyond.read_text().replace('change = "half"', 'remove = ["flows.b"]')
     text = text.replace('quantities = "measured"', 'quantities = "counted"\nrecord = true')
     beyond.write_text(
@@ -292,7 +294,8 @@ def counted(run, case):
 
 
 def test_the_report_has_a_part_for_it(forebay: front.Forebay, beyond: Path) -> None:
-    """The answer would not be in the report, or not without colour, or break the page."""
+    """The report has a part for a comparison, with verdicts in words as well as colour, in a sound
+    page."""
     assert forebay("reproduce", "tiny", "--out", "results").status == 0
     page = Path("results/report.html").read_text()
     parsed = Page(page)
@@ -320,7 +323,7 @@ def test_the_report_has_a_part_for_it(forebay: front.Forebay, beyond: Path) -> N
 
 
 def test_the_report_is_built_again_from_files(forebay: front.Forebay, beyond: Path) -> None:
-    """The part would hold what the data do not."""
+    """The report of a comparison is built again from its files, the same to the byte."""
     assert forebay("reproduce", "tiny", "--out", "results").status == 0
     page = Path("results/report.html").read_text()
     Path("results/report.html").unlink()
@@ -329,7 +332,7 @@ def test_the_report_is_built_again_from_files(forebay: front.Forebay, beyond: Pa
 
 
 def test_the_terminal_and_the_readme_tell_it(forebay: front.Forebay, beyond: Path) -> None:
-    """One would have to open a browser to learn the answer."""
+    """The terminal and the README tell the answer of a comparison."""
     out = forebay("reproduce", "tiny", "--out", "results").out
     assert max(map(len, out.splitlines())) <= 100
     assert "beyond the paper: Half & whole" in out
@@ -384,7 +387,7 @@ def test_the_terminal_and_the_readme_tell_it(forebay: front.Forebay, beyond: Pat
 def test_wrong_definitions_are_refused(
     forebay: front.Forebay, beyond: Path, old: str, new: str, expected: str
 ) -> None:
-    """A slip in a comparison would show as a traceback, or as a wrong answer."""
+    """Slips in a comparison are refused with what is wrong."""
     (path,) = [
         file for file in (beyond, beyond.with_suffix(".py")) if old in file.read_text("utf-8")
     ]
@@ -395,7 +398,7 @@ def test_wrong_definitions_are_refused(
 def test_a_study_imports_its_own_modules_and_records_if_it_asks(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """Large studies could not be split, or could not measure over time: the run of 60 s has 120
+    """A study can import its own modules, and records its runs if it asks: the run of 60 s has 120
     samples of 500 ms."""
     (tiny / "measure.py").write_text(
         "def count(run):\n    return float(len(run.tables['series/links.wire']['time_s']))\n"
@@ -416,7 +419,7 @@ def test_a_study_imports_its_own_modules_and_records_if_it_asks(
 
 
 def test_a_changed_module_of_a_study_is_read_again(tiny: Path) -> None:
-    """A program that loads a study twice would compute with what is no longer there."""
+    """A changed module of a study is read again when the study is loaded a second time."""
     (tiny / "measure.py").write_text("LEAST = 3\n")
     study = tiny / "study.py"
     study.write_text(
@@ -430,7 +433,7 @@ def test_a_changed_module_of_a_study_is_read_again(tiny: Path) -> None:
 
 
 def test_table_ids_with_a_slash_make_sound_pages(forebay: front.Forebay, tiny: Path) -> None:
-    """A table called "f9/tail" would have an anchor that no link reaches."""
+    """A table id with a slash, as "f9/tail", makes an anchor that links reach."""
     for name in ("paper.toml", "sensitivity.toml", "deviations.toml"):
         path = tiny / name
         path.write_text(path.read_text().replace('"t1"', '"t1/tail"').replace("t1/", "t1/tail/"))

@@ -18,12 +18,12 @@ from forebay.study.folders import study_folders
 
 
 def of(*words: str) -> list[str]:
-    """What the last of the words can be."""
+    """Candidates for the last of the words."""
     return candidates(PARSER, COMMANDS, words)
 
 
 def test_every_command_is_offered() -> None:
-    """A command could not be found by trying."""
+    """Every command is offered."""
     assert set(COMMANDS) | {"--help", "--version"} <= set(of(""))
     assert of("sw") == ["sweep"]
     assert of("nonsense", "") == []
@@ -31,7 +31,7 @@ def test_every_command_is_offered() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_offered_once(name: str) -> None:
-    """An option could not be found by trying, or be given twice where once is allowed."""
+    """Every option is offered, and once given only if it may be given again."""
     options = {word for each in COMMANDS[name].actions for word in each.option_strings}
     assert set(of(name, "--")) == options - {"-h"}
     if "--json" in options:
@@ -42,7 +42,7 @@ def test_every_option_is_offered_once(name: str) -> None:
 
 
 def test_names_are_offered_where_they_belong() -> None:
-    """Names would be typed from memory, or wrong ones offered."""
+    """Names of studies, mechanisms and benchmarks are offered where they belong alone."""
     studies = list(study_folders())
     assert of("reproduce", "") == [*studies, "all"]
     assert of("transports", "") == studies
@@ -76,7 +76,7 @@ def test_names_are_offered_where_they_belong() -> None:
     ],
 )
 def test_keys_of_the_scenario_are_offered(begun: str, offered: list[str], tmp_path: Path) -> None:
-    """Key paths would be typed from memory, or those of another scenario be offered."""
+    """The key paths of the scenario on the line are offered for `--set`."""
     path = tmp_path / "one.toml"
     path.write_text(front.SCENARIO, encoding="utf-8")
     sweep = tmp_path / "sweep.toml"
@@ -91,7 +91,7 @@ def test_keys_of_the_scenario_are_offered(begun: str, offered: list[str], tmp_pa
 
 
 def test_without_a_scenario_no_keys_are_offered(tmp_path: Path) -> None:
-    """The key would end in a traceback, or offer what no scenario has."""
+    """Without a scenario that can be read no keys are offered, and there is no traceback."""
     (tmp_path / "broken.toml").write_text("x = [", encoding="utf-8")
     assert of("run", "--set", "li") == []
     assert of("run", str(tmp_path / "none.toml"), "--set", "li") == []
@@ -100,14 +100,14 @@ def test_without_a_scenario_no_keys_are_offered(tmp_path: Path) -> None:
 
 
 def test_studies_of_ones_own_are_offered(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Completion would know other studies than the command."""
+    """Completion knows the same studies as the command, also those of one's own."""
     assert of("reproduce", "") == ["tiny", "all"]
     monkeypatch.setenv("FOREBAY_STUDIES", str(tiny / "nothing"))
     assert of("reproduce", "") == []
 
 
 def test_the_command_prints_a_script(forebay: front.Forebay) -> None:
-    """A shell would be told something that it cannot read."""
+    """`completion` prints the script of a shell, and refuses a shell that it does not know."""
     for shell, text in SCRIPTS.items():
         assert forebay("completion", shell).out == text
         assert "forebay --complete" in text
@@ -132,7 +132,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes(command: Path) -> None:
-    """The key would do nothing, or put in other words."""
+    """bash reads the script and completes commands, names, options and values."""
     script = """
 eval "$(forebay completion bash)"
 ask() {
@@ -156,7 +156,7 @@ ask 'forebay run one.toml --set links.wire.queue=fq_c'
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
 def test_fish_completes(command: Path) -> None:
-    """The key would do nothing, or put in other words."""
+    """fish reads the script and completes names, options and files."""
     asked = ["forebay mechanisms fq_", "forebay run --ti", "forebay run my"]
     lines = "; ".join(f"complete -C '{line}'" for line in asked)
     script = f"forebay completion fish | source; {lines}"
@@ -167,7 +167,7 @@ def test_fish_completes(command: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
 def test_zsh_reads_the_script(command: Path) -> None:
-    """The key would do nothing."""
+    """zsh reads the script and completes names and files."""
     script = """
 autoload -U compinit && compinit -u -D
 eval "$(forebay completion zsh)"

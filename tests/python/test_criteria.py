@@ -25,8 +25,8 @@ def measured() -> Measurements:
 
 
 def test_comparisons_of_bounds_are_three_valued() -> None:
-    """An interval that holds the limit would decide: 1 to 2 is above 0.9, not above 2, and of 1.5
-    nothing is known."""
+    """Comparisons of bounds are three-valued, since an interval that holds the limit does not
+    decide: 1 to 2 is above 0.9, not above 2, and of 1.5 nothing is known."""
     bounds = Bounds(1.0, 2.0)
     assert [bounds > limit for limit in (0.9, 2.0, 1.5)] == [TRUE, FALSE, UNKNOWN]
     assert [bounds < limit for limit in (2.1, 1.0, 1.5)] == [TRUE, FALSE, UNKNOWN]
@@ -39,7 +39,7 @@ def test_comparisons_of_bounds_are_three_valued() -> None:
 
 
 def test_around_and_similar_are_within_ten_per_cent() -> None:
-    """A share would be taken of the wrong number: 110 is around 100 and similar to it, and so is
+    """Around and similar are within ten per cent: 110 is around 100 and similar to it, and so is
     100 to 110; 111 is neither, and 91 is similar to 100 while 90 is not (100 / 90 = 1.11)."""
     assert Bounds.exactly(110.0).around(100.0) is TRUE
     assert Bounds.exactly(111.0).around(100.0) is FALSE
@@ -51,7 +51,8 @@ def test_around_and_similar_are_within_ten_per_cent() -> None:
 
 
 def test_every_some_and_most_count_what_holds() -> None:
-    """A sentence about all would hold of some: of 1, 2 and 3 two are above 1.5, none above 3."""
+    """Every, most and some count the values for which a sentence holds: of 1, 2 and 3 two are above
+    1.5, none above 3."""
     three = known(1.0, 2.0, 3.0)
     limits = (0.5, 1.5, 2.5, 3.0)
     assert [every(three) > limit for limit in limits] == [TRUE, FALSE, FALSE, FALSE]
@@ -61,7 +62,7 @@ def test_every_some_and_most_count_what_holds() -> None:
 
 
 def test_each_is_compared_with_its_own_counterpart() -> None:
-    """A value would be held against another run's: 1 < 2 and 5 < 6, though 5 > 2."""
+    """Each value is compared with its own counterpart: 1 < 2 and 5 < 6, though 5 > 2."""
     assert (every(known(1.0, 5.0)) < [2.0, 6.0]) is TRUE
     assert (every(known(1.0, 5.0)) < known(2.0, 4.0)) is FALSE
     assert every(known(1.0, 5.0)).within([0.0, 4.0], [2.0, 6.0]) is TRUE
@@ -70,8 +71,8 @@ def test_each_is_compared_with_its_own_counterpart() -> None:
 
 
 def test_a_curve_grows_by_its_thirds() -> None:
-    """One value out of line would decide about a curve: 1 2 | 4 3 | 6 9 grows, as its thirds have
-    the means 1.5, 3.5 and 7.5; and of two values there is no curve."""
+    """A curve grows by its thirds, so that one value out of line does not decide: 1 2 | 4 3 | 6 9
+    grows, as its thirds have the means 1.5, 3.5 and 7.5; and of two values there is no curve."""
     curve = known(1.0, 2.0, 4.0, 3.0, 6.0, 9.0)
     assert curve.thirds() == (Bounds(1.5, 1.5), Bounds(3.5, 3.5), Bounds(7.5, 7.5))
     assert curve.grow() is TRUE
@@ -83,7 +84,7 @@ def test_a_curve_grows_by_its_thirds() -> None:
 
 
 def test_values_are_named_by_their_parts() -> None:
-    """A phase or a load would be left out, or counted twice."""
+    """Values are named by their parts, each combination once and in order."""
     found = values(measured(), {"law": "red"}, "{p}_load{n}_delay_s", p="ab", n=(1, 2))
     assert found == known(1.0, 2.0, 3.0, 4.0)
     assert at(measured(), {"law": "red"}, "b_load1_delay_s") == Bounds.exactly(3.0)
@@ -92,7 +93,7 @@ def test_values_are_named_by_their_parts() -> None:
 
 
 def test_a_function_gives_a_predicate_for_each_run() -> None:
-    """A sentence that is said of several runs would be judged by one of them."""
+    """A function gives a predicate for each run named, each judged by its own values."""
 
     @for_each({"red": {"law": "red"}, "codel": {"law": "codel"}})
     def delay_is_short(run: Quantities, point: Point) -> Truth:

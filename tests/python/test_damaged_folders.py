@@ -58,7 +58,7 @@ def folder(forebay: front.Forebay, tiny: Path, scenario: Path, tmp_path: Path, k
 
 
 def told(forebay: front.Forebay, folder: Path, path: Path | None) -> bool:
-    """Whether the report is refused; if so, in one line that names the file."""
+    """True if the report is refused, which it must be in one line that names the file."""
     answer = forebay("report", folder)
     if answer.status == 0:
         return False
@@ -94,7 +94,8 @@ def changed(document: Any, place: tuple[str | int, ...], change: Callable[[Any, 
 
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_every_file_of_a_folder_may_be_damaged(forebay: front.Forebay, folder: Path) -> None:
-    """A crash of the disk would end in a traceback, or in the report of something else."""
+    """A folder in which any file is damaged or missing has its report refused in one line, if the
+    page needs that file."""
     files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".json", ".parquet")]
     assert len(files) >= 3
     refused = set()
@@ -131,7 +132,8 @@ def test_every_file_of_a_folder_may_be_damaged(forebay: front.Forebay, folder: P
 
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_every_value_of_a_document_may_be_wrong(forebay: front.Forebay, folder: Path) -> None:
-    """A document that was edited by hand would end in a type error of Python's."""
+    """A wrong value at any place of a document is refused with file and place, or shown: no error
+    of Python's appears."""
     path, shape = next(
         (folder / name, shape)
         for name, shape in (("run.json", RUN), ("sweep.json", SWEEP), ("result.json", SHAPE))
@@ -163,7 +165,8 @@ def test_every_value_of_a_document_may_be_wrong(forebay: front.Forebay, folder: 
 
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_every_column_of_a_table_may_be_wrong(forebay: front.Forebay, folder: Path) -> None:
-    """A table of something else would end in a type error of Python's."""
+    """A missing or wrong column of a table is refused in one line, or not needed: no error of
+    Python's appears."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -29,7 +29,7 @@ INDEX = "sqlite_autoindex_runs_1"
 
 
 def record(key: Key) -> Record:
-    """What a run gave, which its key tells."""
+    """Record of a run, with contents that tell its key."""
     tables = {} if key.replication % 2 else {"queue": f"table of {key}".encode() * 9}
     return Record({"digest": f"{key}", "text": "y" * 300, "wall_s": 1.0, "setup_s": 0.1}, tables)
 
@@ -84,7 +84,8 @@ def index_pages(path: Path) -> tuple[int, list[int]]:
 def test_no_damage_to_an_index_loses_a_run(
     whole: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A sound record that its index does not lead to would be missing from every mean.
+    """No damage to an index loses a run: the journal is made anew of its sound records, and it is
+    said.
 
     Three flipped bits in each quarter of each page of the index.
     """
@@ -141,7 +142,8 @@ def test_no_damage_to_a_journal_loses_a_run(
 def test_a_sweep_whose_index_is_damaged_says_so_and_has_all_runs(
     forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--resume` would end with exit status 0 and a mean over four of five replications."""
+    """A sweep whose index is damaged says so and has all runs, so that no mean is over four of five
+    replications."""
     (scenario.parent / "sweep.toml").write_text(SWEEP)
     monkeypatch.chdir(scenario.parent)
     words = ("sweep", "sweep.toml", "--out", "out", "--json")
@@ -165,7 +167,8 @@ def test_a_sweep_whose_index_is_damaged_says_so_and_has_all_runs(
 def test_a_damaged_journal_in_use_is_left_alone(
     whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two processes would write to two different files of one name."""
+    """A damaged journal that another process uses is left alone: two processes do not write to two
+    different files of one name."""
     path = tmp_path / JOURNAL
     size, pages = index_pages(path)
     damaged = bytearray(whole)
@@ -183,7 +186,8 @@ def test_a_damaged_journal_in_use_is_left_alone(
 def test_a_run_that_vanishes_while_a_sweep_runs_is_said(
     forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A summary of fewer runs than the grid has would pass for the whole."""
+    """A run that vanishes while a sweep runs is said, and the sweep fails: a summary of fewer runs
+    than the grid has does not pass for the whole."""
     (scenario.parent / "sweep.toml").write_text(SWEEP)
     find: Callable[[Journal, Key], Record | None] = Journal.find
 

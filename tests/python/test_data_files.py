@@ -25,7 +25,7 @@ class _File(BaseModel):
 
 
 def test_a_right_file_is_read(tmp_path: Path) -> None:
-    """Values would differ from those of the file, or defaults be lost."""
+    """A right file is read with its values, and with defaults where it has none."""
     path = tmp_path / "data.toml"
     path.write_text('[[entry]]\nid = "a"\n[[entry]]\nid = "b"\nruns = 7\n', encoding="utf-8")
     file = read_data(path, "a list", _File)
@@ -42,7 +42,7 @@ def test_a_right_file_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
-    """A slip would be ignored, or its author have to look for it."""
+    """A slip in a file is refused with its place and what is allowed."""
     path = tmp_path / "data.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError) as caught:
@@ -51,13 +51,14 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """An author would be shown a traceback."""
+    """A file that is not there is refused with its name."""
     with pytest.raises(UserError, match=r"data\.toml: no such file"):
         read_data(tmp_path / "data.toml", "a list", _File)
 
 
 def test_names_that_are_there_more_than_once_are_refused() -> None:
-    """The runs of two entries would be counted as those of one."""
+    """Names that are there more than once are refused: the runs of two entries are not counted as
+    those of one."""
     assert twice(["b", "a", "b", "c", "a", "b"]) == ["b", "a"]
     refuse_twice(Path("x.toml"), "entries", ["a", "b"])
     with pytest.raises(UserError, match=r"x\.toml: there are two entries 'b'"):

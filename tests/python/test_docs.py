@@ -82,7 +82,7 @@ def settled(text: str) -> list[str]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether a page shows what was printed; `...` stands for any lines."""
+    """True if a page shows what was printed; `...` stands for any lines."""
     parts = [re.escape(line) if line != "..." else None for line in settled(shown)]
     pattern = "".join(r"(?:.*\n)*?" if part is None else part + r"\n" for part in parts)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in settled(printed))) is not None
@@ -157,7 +157,7 @@ def transcript(text: str) -> Iterator[tuple[str, str]]:
 
 
 def run_command(command: str, folder: Path) -> str:
-    """What a `forebay` command prints on both streams."""
+    """Text that a `forebay` command prints on both streams."""
     words = shlex.split(command)
     assert words[0] == "forebay", f"only forebay commands are executed, not {words[0]}"
     done = subprocess.run(
@@ -178,7 +178,7 @@ def run_command(command: str, folder: Path) -> str:
 
 @pytest.mark.parametrize("path", EXECUTED, ids=lambda path: path.stem)
 def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
-    """A newcomer who types what the page says would see something else."""
+    """Pages do what they show: who types what is there sees the same."""
     page = Page(path, tmp_path, WRITE)
     assert any(block.language in ("console", "python", "toml") for block in blocks(page.text))
     page.run()
@@ -187,7 +187,7 @@ def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_wrong_page_would_be_noticed(tmp_path: Path) -> None:
-    """The checks above might pass whatever a page shows."""
+    """The checks above notice a page that shows something else."""
     assert agrees("a\n...\nd\n", "a\nb\nc\nd\n")
     assert agrees(
         "a: 20 s simulated in 7.07 ms, 9 events\n", "a: 20 s simulated in 1.2 s, 9 events"
@@ -205,7 +205,7 @@ def test_a_wrong_page_would_be_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
-    """A reader would follow a link to a page that does not exist."""
+    """Links between pages lead to files that exist."""
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if not target.startswith(("http://", "https://")):
@@ -214,7 +214,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_shown_is_the_code(path: Path) -> None:
-    """A page would explain code that stands no longer in the file it names."""
+    """The code that a page shows stands in the file that it names."""
     for block in blocks(path.read_text(encoding="utf-8")):
         if block.language == "rust":
             source = (ROOT / block.argument).read_text(encoding="utf-8")
@@ -224,14 +224,16 @@ def test_code_shown_is_the_code(path: Path) -> None:
 
 
 def test_what_pages_say_of_records_is_in_the_records() -> None:
-    """A count that someone typed would outlive the record that it was read from; `make docs`."""
+    """Counts and tables that pages give of records are those in the records; `make docs` writes
+    them."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert records.readme(text) == text
     assert records.transports() == (DOCS / "transports.md").read_text(encoding="utf-8")
 
 
 def test_conclusions_that_hold_are_counted() -> None:
-    """A transport tried at a few points would seem to overturn all else.
+    """The conclusions that still hold with a transport are counted over the points at which it was
+    tried.
 
     Of three sentences that hold with the own transport, all were tried with `new`, of which one
     holds, and one with `rare`, which holds; the fourth does not hold and counts nowhere.
@@ -250,7 +252,8 @@ def test_conclusions_that_hold_are_counted() -> None:
 
 
 def test_examples_are_the_same_from_python() -> None:
-    """The two ways to write a mechanism that the reference shows would differ."""
+    """The two ways to write a mechanism that the reference shows, in a file and in Python, are the
+    same."""
     names = {name: getattr(forebay, name) for name in forebay.__all__ if name.islower()}
     for page in (page for category in catalogue().categories for page in category.pages):
         given = writing.parameters(page)
@@ -269,7 +272,7 @@ UNITS = {
 
 @pytest.mark.parametrize(("key", "units"), UNITS.items(), ids=UNITS)
 def test_units_named_in_the_guide_exist(key: str, units: tuple[str, ...]) -> None:
-    """The guide to scenario files would name a unit that the engine refuses."""
+    """The engine takes every unit that the guide to scenario files names."""
     text = (
         'duration = "2 s"\nlinks.a = { from = "x", to = "y", rate = "1 Mbit/s" }\n'
         'flows.f = { from = "x", to = "y", udp = { header = "1 B" }, '

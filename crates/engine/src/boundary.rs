@@ -22,7 +22,7 @@ use crate::slot::{HostGroup, Slot};
 /// Represents a link of another partition where no element takes its packets ahead of time: hands
 /// each packet on when it arrives at the far end.
 struct BoundaryProxy {
-    /// When the first pending timer expires; [`Time::NEVER`] for none.
+    /// Time at which the first pending timer expires; [`Time::NEVER`] for none.
     alarm: Time,
 }
 
@@ -77,7 +77,7 @@ struct Crossing {
     channel: ChannelId,
 }
 
-/// Where a network is divided: links, each with a partition that it leads into.
+/// Boundaries of a divided network: links, each with a partition that it leads into.
 pub(crate) struct PartitionMap<'a> {
     /// The partition of each element.
     pub(crate) partition_of: &'a [u32],
@@ -101,12 +101,12 @@ impl<'a> PartitionMap<'a> {
         Self { partition_of, boundaries }
     }
 
-    /// Whether `element` is a link at a boundary.
+    /// Returns true if `element` is a link at a boundary.
     pub(crate) fn is_boundary(&self, element: ElementId) -> bool {
         self.first_boundary(element).is_some()
     }
 
-    /// Whether a boundary lies between `element` and `next`, which follows it.
+    /// Returns true if a boundary lies between `element` and `next`, which follows it.
     pub(crate) fn separates(&self, element: ElementId, next: ElementId) -> bool {
         self.partition_of[element.index()] != self.partition_of[next.index()]
     }
@@ -279,8 +279,9 @@ mod tests {
         (Stubs::declared(&elements, &routes), [0, 0, 1, 1, 2, 0])
     }
 
-    /// Packets would stay in a partition that they have to leave, or windows be shorter than they
-    /// could, or longer than a packet takes from one partition to another.
+    /// The boundaries are the links that lead into other partitions, once for each, and the
+    /// lookahead is the least delay among them: windows are as long as they can be, and no longer
+    /// than a packet takes from one partition to another.
     #[test]
     fn boundaries_are_links_that_lead_into_other_partitions() {
         let (stubs, partition_of) = three();
@@ -298,8 +299,8 @@ mod tests {
         assert_eq!((undivided.boundaries.len(), undivided.ahead(&stubs.whole)), (0, Span::MAX));
     }
 
-    /// Packets would cross a boundary by two channels, and arrive out of order; or into a partition
-    /// where no one expects them.
+    /// A link crosses into each partition by one channel, and the channels between the same two
+    /// partitions share a route: packets arrive in order, where they are expected.
     #[test]
     fn each_link_crosses_into_each_partition_by_one_channel() {
         let (stubs, partition_of) = three();
@@ -329,8 +330,8 @@ mod tests {
         );
     }
 
-    /// A sink would be counted in two partitions: it lies in the partition into which the link
-    /// before it leads.
+    /// A sink lies in the partition into which the link before it leads, so it is counted in one
+    /// partition only.
     #[test]
     fn a_sink_lies_where_the_link_before_it_leads() {
         let (mut stubs, partition_of) = three();
@@ -353,8 +354,9 @@ mod tests {
         map.divide(stubs.whole, count).0
     }
 
-    /// Elements would be executed in a partition that does not hold them; or a link would send into
-    /// a partition what must go into the outbox to another.
+    /// Each partition holds its own elements and, for a link that leads into it, a proxy that hands
+    /// packets on to them; the link itself sends into an outbox for each other partition, and
+    /// directly to elements of its own.
     #[test]
     fn each_element_lies_in_its_partition_and_a_proxy_where_it_leads() {
         let (stubs, partition_of) = three();
@@ -389,8 +391,8 @@ mod tests {
         assert_eq!(partitions[1].core.routes.hops(link).count(), 3);
     }
 
-    /// Simultaneous events would happen in another order than in an undivided network: what a proxy
-    /// hands on comes at the place of the link, among the elements of its partition.
+    /// A proxy hands packets on at the place of its link among the elements of the partition:
+    /// simultaneous events happen in the same order as in an undivided network.
     #[test]
     fn a_proxy_hands_packets_on_as_the_link_would() {
         let mut stubs = Stubs::new();

@@ -23,7 +23,7 @@ use crate::slot::Slot;
 
 /// Events of a host group that are executed in a row, at most about so many, before the rest of the
 /// network has its turn: it bounds what channels hold, and how long a run takes to stop.
-const LONGEST_RUN: i64 = 1 << 16;
+const MAX_RUN_EVENTS: i64 = 1 << 16;
 
 impl Partition {
     /// Handle the event of a host group. Returns false if it has paused.
@@ -52,7 +52,7 @@ impl Partition {
     pub(crate) fn run_group(&mut self, group: usize) -> bool {
         let Some(host) = self.groups[group].host() else { return true };
         let Some(mut timers) = self.groups[group].timers.take() else { return true };
-        self.pause_at = self.core.virtual_events + LONGEST_RUN;
+        self.pause_at = self.core.virtual_events + MAX_RUN_EVENTS;
         let now = self.core.event_list.now();
         // Upstream links decide departures lazily: have them send ahead what has left by now.
         for channel in ChannelId::all(self.core.channels.inputs(host.into()).count()) {
@@ -208,14 +208,13 @@ mod tests {
         (stubs.whole, stubs.log)
     }
 
-    /// What happened at hosts: upstream links are notified as well.
+    /// Log entries of hosts: upstream links are notified as well.
     fn at_hosts(log: &Log) -> Vec<Logged> {
         log.take().into_iter().filter(|(_, _, what, _)| *what != "notify").collect()
     }
 
-    /// The trajectory would depend on whether hosts are deferred: what happens at one instant must
-    /// happen in the order of the elements of its events, and nothing may happen before all that
-    /// arrives by then is known.
+    /// Events of one instant are executed in the order of their elements, and no later than all
+    /// that arrives by then is known: the trajectory does not depend on whether hosts are deferred.
     #[test]
     fn a_group_executes_by_time_then_element_then_token() {
         // Links 0 and 2 lead to hosts 1 and 3, which send into link 4.
@@ -266,7 +265,8 @@ mod tests {
         assert_eq!((partition.core.counters.hops, partition.core.channels.held()), (4, 1));
     }
 
-    /// Counters would be read ahead of the time for which they are asked.
+    /// A group executes nothing beyond the time for which counters are asked, so that they are not
+    /// read ahead of it.
     #[test]
     fn a_group_does_not_pass_the_time_at_which_counters_are_read() {
         let mut stubs = Stubs::new();
@@ -284,8 +284,8 @@ mod tests {
         assert_eq!(at_hosts(&log), [(1, 121, "receive", 1), (1, 121, "wake", 2)]);
     }
 
-    /// A host would receive packets before a timer that an earlier packet of the same batch has
-    /// set: a retransmission timer, say, that expires before the acknowledgement arrives.
+    /// A timer that a packet sets interrupts the batch at its time: a retransmission timer, say,
+    /// that expires before the acknowledgement arrives is handled before it.
     #[test]
     fn a_batch_stops_for_the_timers_that_it_sets() {
         for link_first in [true, false] {
@@ -325,7 +325,8 @@ mod tests {
         }
     }
 
-    /// What a member hands to another would be received after what arrives later.
+    /// What a member hands to another is received at the same instant, before anything that arrives
+    /// later.
     #[test]
     fn members_hand_packets_on_at_the_same_instant() {
         let mut stubs = Stubs::new();
@@ -352,8 +353,8 @@ mod tests {
         assert_eq!(at_hosts(&log), expected);
     }
 
-    /// A batch of packets that each set the next link to work would fill its channel far beyond a
-    /// batch before it is processed, and the caches with it.
+    /// A group flushes a receiver as soon as its channel holds a batch of 64, in the midst of its
+    /// own batch: neither channels nor the caches fill far beyond that.
     #[test]
     fn a_batch_stops_when_a_receiver_holds_a_batch() {
         // Host 1 answers each packet into link 2, which is notified in batches of 64.
@@ -389,8 +390,9 @@ mod tests {
         assert_eq!(partition.core.channels.inputs(ReceiverId::new(2)).waiting(), 36);
     }
 
-    /// A host would be executed later than its slack allows, which the rest of the network would
-    /// notice; or each packet would cost an event, though one is enough for all that is due.
+    /// A group is executed when its slack after the earliest arrival is used up, by one event for
+    /// all that is due: no later, which the rest of the network would notice, and not once for each
+    /// packet.
     #[test]
     fn a_group_wakes_when_its_slack_is_used_up() {
         let mut stubs = Stubs::new();
@@ -440,8 +442,9 @@ mod tests {
         assert_eq!(partition.groups[0].alarm, at(7000));
     }
 
-    /// A host that nothing reaches would run ahead of an interruption without end, or cost an event
-    /// for each of its timers.
+    /// A host that nothing reaches runs ahead of the lower bound on timestamps by its slack, up to
+    /// the time at which counters are read, without an event for each of its timers: an interrupted
+    /// run ends soon.
     #[test]
     fn a_host_that_nothing_reaches_runs_ahead_by_its_slack() {
         let ms = 1_000_000_000;

@@ -1,5 +1,5 @@
-//! When it happens: the execution of a network by discrete-event simulation with conservative
-//! logical processes, in one thread or in several.
+//! Execution of a network by discrete-event simulation with conservative logical processes, in one
+//! thread or in several.
 //!
 //! `forebay-network` says what a packet meets; this crate decides in which order and how far ahead
 //! elements are executed, and no result depends on that. Each file is named after what it does in

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use forebay_kernel::{ChannelTable, MOST_CHANNELS};
+use forebay_kernel::{ChannelTable, MAX_CHANNELS};
 use forebay_network::{
     ChannelId, Departures, Destination, ElementId, ExecutionMode, ReceiverId, SinkId,
 };
@@ -17,8 +17,8 @@ use crate::boundary::PartitionMap;
 use crate::partition::Partition;
 use crate::slot::{HostGroup, NO_GROUP};
 
-/// How far hosts are deferred where only sinks, or no elements at all, depend on them. Any span
-/// would give the same trajectory, but a run must end soon after it is interrupted.
+/// Span by which hosts are deferred where only sinks, or no elements at all, depend on them. Any
+/// span would give the same trajectory, but a run must end soon after it is interrupted.
 const SINK_SLACK: Span = Span::from_ms(10);
 
 /// A link that leads to sinks and to other elements does not send ahead if less than this can be in
@@ -81,18 +81,18 @@ struct Analysis<'a> {
     partition_map: &'a PartitionMap<'a>,
     /// Links that lead to each element, in order.
     upstreams: Vec<Vec<ElementId>>,
-    /// By sink: the element that leads to it, if there is exactly one: a link can send ahead to it.
+    /// Element that leads to each sink, if there is exactly one: a link can send ahead to it.
     sole_upstream: Vec<Option<ElementId>>,
-    /// Whether routes begin at it that no deferrable host declares as its own.
+    /// True if routes begin at it that no deferrable host declares as its own.
     entered_on_time: Vec<bool>,
-    /// Whether routes begin at it that a deferrable host declares as its own.
+    /// True if routes begin at it that a deferrable host declares as its own.
     entered_late: Vec<bool>,
-    /// Whether it schedules its departures, and only sinks follow that no other element leads to: a
+    /// True if it schedules its departures, and only sinks follow that no other element leads to: a
     /// sink takes in what it receives in order.
     quiet: Vec<bool>,
     early: Vec<bool>,
     expects: Vec<bool>,
-    /// By element: the host group that it would be in, [`NO_GROUP`] for none.
+    /// Host group that each element would be in, [`NO_GROUP`] for none.
     group_of: Vec<u32>,
     /// Members of each host group; empty if it is not deferred.
     groups: Vec<Vec<ElementId>>,
@@ -188,7 +188,7 @@ impl<'a> Analysis<'a> {
         refuted
     }
 
-    /// Whether all that follows `me` can take packets ahead of time.
+    /// Returns true if all that follows `me` can take packets ahead of time.
     fn can_be_early(&self, me: ElementId) -> bool {
         let accepts = |next: Destination| match next {
             Destination::Element(next) => {
@@ -202,8 +202,8 @@ impl<'a> Analysis<'a> {
         self.whole.core.routes.following(me).all(accepts)
     }
 
-    /// Whether `me` is to send ahead to `sink`: nothing else leads to that sink, `me` sends ahead
-    /// to other elements too, and enough packets can be in flight.
+    /// Returns true if `me` is to send ahead to `sink`: nothing else leads to that sink, `me` sends
+    /// ahead to other elements too, and enough packets can be in flight.
     fn feeds_sink(&self, me: ElementId, sink: SinkId) -> bool {
         let sole = self.sole_upstream[sink.index()] == Some(me);
         sole && !self.quiet[me.index()] && self.bandwidth_delay(me) >= MIN_IN_FLIGHT
@@ -216,18 +216,20 @@ impl<'a> Analysis<'a> {
         Size::from_bytes(element.rate.map_or(u64::MAX, |rate| bytes(rate) as u64))
     }
 
-    /// Whether packets reach `me` only from links that send ahead, no more than can be merged.
+    /// Returns true if packets reach `me` only from links that send ahead, no more than can be
+    /// merged.
     fn can_expect(&self, me: ElementId) -> bool {
         let upstreams = &self.upstreams[me.index()];
         let no_senders = !self.entered_on_time[me.index()] && !self.entered_late[me.index()];
-        let few = (1..=MOST_CHANNELS).contains(&upstreams.len());
+        let few = (1..=MAX_CHANNELS).contains(&upstreams.len());
         no_senders && few && self.all_early(upstreams)
     }
 
-    /// Whether a host group of `members` can be deferred. Packets reach them only from links that
-    /// send ahead; no such link is a member, or is handed packets by a member without delay. And
-    /// packets leave the group with a delay: members that are links send ahead themselves, and the
-    /// elements that members hand packets to receive from members alone and tolerate late packets.
+    /// Returns true if a host group of `members` can be deferred. Packets reach them only from
+    /// links that send ahead; no such link is a member, or is handed packets by a member without
+    /// delay. And packets leave the group with a delay: members that are links send ahead
+    /// themselves, and the elements that members hand packets to receive from members alone and
+    /// tolerate late packets.
     fn can_be_late(&self, members: &[ElementId]) -> bool {
         let upstreams = self.upstreams_of(members);
         let downstream = self.downstream_of(members);
@@ -242,14 +244,15 @@ impl<'a> Analysis<'a> {
         };
         let deferrable =
             |member: &ElementId| !self.entered_on_time[member.index()] && self.takes_time(*member);
-        let known = upstreams.len() <= MOST_CHANNELS && self.all_early(&upstreams);
+        let known = upstreams.len() <= MAX_CHANNELS && self.all_early(&upstreams);
         known
             && upstreams.iter().all(separate)
             && downstream.iter().all(tolerant)
             && members.iter().all(deferrable)
     }
 
-    /// Whether `member`, if it is a link, sends ahead what leaves it, or leads to sinks only.
+    /// Returns true if `member`, if it is a link, sends ahead what leaves it, or leads to sinks
+    /// only.
     fn takes_time(&self, member: ElementId) -> bool {
         let ahead = self.early[member.index()] || self.quiet[member.index()];
         !self.schedules(member) || ahead && self.tolerance(member) > Span::ZERO
@@ -277,20 +280,21 @@ impl<'a> Analysis<'a> {
         upstreams.iter().all(|upstream| self.early[upstream.index()])
     }
 
-    /// How late `link` may be handed packets without any effect on what follows it.
+    /// Returns the span by which `link` may be handed packets late without any effect on what
+    /// follows it.
     fn tolerance(&self, link: ElementId) -> Span {
         let ahead = self.whole.slots[link.index()].element.lookahead().span;
         if self.quiet[link.index()] { ahead.max(SINK_SLACK) } else { ahead }
     }
 
-    /// How far a host group of these members may be deferred.
+    /// Returns the span by which a host group of these members may be deferred.
     fn slack(&self, members: &[ElementId]) -> Span {
         let links = members.iter().copied().filter(|member| self.schedules(*member));
         let links = links.chain(self.downstream_of(members));
         links.map(|link| self.tolerance(link)).min().unwrap_or(SINK_SLACK)
     }
 
-    /// How each element is executed, given the slacks of the host groups.
+    /// Returns the execution mode of each element, given the slacks of the host groups.
     fn modes(&self, slacks: &[Span]) -> Vec<ExecutionMode> {
         let handed_late = self.handed_late(slacks);
         let slack_of = |me: ElementId| match self.group_of[me.index()] {
@@ -317,7 +321,8 @@ impl<'a> Analysis<'a> {
         ElementId::all(self.whole.slots.len()).map(mode).collect()
     }
 
-    /// By element: the slack of the host group that hands packets to it, if one does.
+    /// Returns, for each element, the slack of the host group that hands packets to it, if one
+    /// does.
     fn handed_late(&self, slacks: &[Span]) -> Vec<Option<Span>> {
         let mut late = vec![None; self.whole.slots.len()];
         for (members, slack) in self.groups.iter().zip(slacks) {

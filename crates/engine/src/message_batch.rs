@@ -30,7 +30,7 @@ pub(crate) struct RemoteRoute {
 
 /// Packets in transit from one partition to another.
 pub(crate) struct MessageBatch {
-    /// By channel of the route, in timestamp order.
+    /// Packets of each channel of the route, in timestamp order.
     queues: Vec<RingBuffer<Timed<Packet>>>,
     /// The SACK blocks of packets, which refer to them by index, counted from 1.
     blocks: Vec<SackBlocks>,
@@ -116,8 +116,8 @@ mod tests {
         .collect()
     }
 
-    /// Packets would overtake each other at a boundary, arrive at another receiver or twice; or a
-    /// window would begin after the first of them arrives.
+    /// Packets cross a boundary in order, once, each to its receiver, and the time of the first of
+    /// them is returned: no window begins after it.
     #[test]
     fn packets_cross_in_order_to_their_receivers() {
         let (mut from, mut to, route) = two();
@@ -145,8 +145,9 @@ mod tests {
         assert_eq!((received(&mut to, 2), received(&mut to, 1)), (vec![(5, 80)], vec![]));
     }
 
-    /// A sender would be told by an acknowledgement that segments have arrived which have not, or
-    /// memory would grow with each acknowledgement that crosses a boundary.
+    /// The SACK blocks of an acknowledgement cross a boundary with it into a slot of the receiving
+    /// partition, which keeps its own, and their slots are free again behind them: memory does not
+    /// grow with the acknowledgements that cross.
     #[test]
     fn sack_blocks_cross_with_their_packets() {
         let (mut from, mut to, route) = two();
@@ -189,7 +190,9 @@ mod tests {
         assert_eq!(own.map(|slot| to.core.sack_blocks.take(slot)), [blocks(7), blocks(8)]);
     }
 
-    /// A link of another partition would not process what was sent to it before its next timer.
+    /// Receivers are notified once, after all packets of a batch have arrived, if these are as
+    /// early as they asked: a link processes what another partition sends without waiting for its
+    /// next timer.
     #[test]
     fn receivers_are_notified_once_all_has_arrived() {
         let (mut from, _, route) = two();

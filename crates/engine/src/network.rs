@@ -28,7 +28,7 @@ pub struct Network {
     partition_of: Vec<u32>,
     /// Threads for several partitions.
     threads: usize,
-    /// What several partitions share.
+    /// State that several partitions share.
     exchange: Option<Exchange>,
     /// The merged counters of several partitions, if nothing has happened since.
     merged: Option<Counters>,
@@ -62,7 +62,7 @@ impl Element for Placeholder {
     }
 }
 
-/// What a run has done so far.
+/// State that a run has reached so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Simulated time reached.
@@ -72,7 +72,7 @@ pub struct Progress {
     pub events: u64,
     /// Packet hops: packets that reached the far end of a link.
     pub hops: u64,
-    /// Whether the limit was reached; false if the budget of events was spent first.
+    /// True if the limit was reached; false if the budget of events was spent first.
     pub complete: bool,
 }
 
@@ -169,8 +169,9 @@ impl Network {
         self.whole().core.routes.add(elements, end.into())
     }
 
-    /// What is sent on `route` takes each of `routes` from its time on. Then no host is deferred,
-    /// as where its packets enter the network changes; and the network cannot be divided.
+    /// Replaces `route`, for what is sent on it, by each of `routes` from its time on. Then no host
+    /// is deferred, as its packets enter the network at changing places; and the network cannot be
+    /// divided.
     pub fn add_detours(&mut self, route: RouteId, routes: Vec<(Time, RouteId)>) {
         self.whole().core.detours.get_or_insert_default().add(route, routes);
     }
@@ -194,7 +195,8 @@ impl Network {
         }
     }
 
-    /// What follows `element` on `route`. Before the run begins.
+    /// Returns the destination that follows `element` on `route`. To be called before the run
+    /// begins.
     pub fn after(&mut self, element: ElementId, route: RouteId) -> Destination {
         assert!(!self.started, "routes lead out of partitions once the run has begun");
         self.whole().core.routes.after(element, route).to()

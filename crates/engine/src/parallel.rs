@@ -20,12 +20,12 @@ use forebay_units::{Span, Time};
 use crate::message_batch::{MessageBatch, RemoteRoute};
 use crate::partition::Partition;
 
-/// What partitions share while they run.
+/// State that partitions share while they run.
 pub(crate) struct Exchange {
     /// Length of a window: the lookahead between partitions.
     ahead: Span,
     threads: usize,
-    /// By partition.
+    /// Report of each partition.
     reports: Vec<Report>,
     remotes: Vec<RemoteTraffic>,
     /// As left by the last call.
@@ -33,14 +33,14 @@ pub(crate) struct Exchange {
     barrier: Barrier,
 }
 
-/// What a partition publishes at the end of a window. All shared state is double-buffered, used
-/// alternately: reports of one window can still be read while those of the next are written, so one
-/// barrier a window is enough. Aligned so that no two share a cache line.
+/// Values that a partition publishes at the end of a window. All shared state is double-buffered,
+/// used alternately: reports of one window can still be read while those of the next are written,
+/// so one barrier a window is enough. Aligned so that no two share a cache line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Report {
-    /// When the next event is due in this partition, or a packet arrives that it has sent into
-    /// another.
+    /// Time at which the next event is due in this partition, or a packet arrives that it has sent
+    /// into another.
     next: [AtomicU64; 2],
     /// Events handled so far.
     events: [AtomicU64; 2],
@@ -58,7 +58,7 @@ struct RemoteTraffic {
 /// A call of [`Exchange::run`].
 struct Run<'a, 'b> {
     partitions: &'a [Mutex<&'b mut Partition>],
-    /// Which thread runs which partitions as the call begins.
+    /// Assignment of partitions to threads as the call begins.
     assignment: Assignment,
     limit: Time,
     /// Events handled before the call, and how many it handles before it stops.
@@ -68,7 +68,7 @@ struct Run<'a, 'b> {
     worked: u64,
 }
 
-/// How much work the events of a budget may stand for in the mean, in hops.
+/// Work that an event of a budget may stand for in the mean, in hops.
 const WORK_OF_EVENTS: u64 = 16;
 
 impl Exchange {
@@ -252,9 +252,9 @@ struct Barrier {
     parties: usize,
     spins: u32,
     arrived: AtomicUsize,
-    /// How often the barrier has opened.
+    /// Number of times that the barrier has opened.
     generation: AtomicU64,
-    /// Whether a thread has panicked and will not arrive.
+    /// True if a thread has panicked and will not arrive.
     broken: AtomicBool,
     sleepers: Mutex<usize>,
     wakeup: Condvar,
@@ -358,7 +358,7 @@ mod tests {
         (0..assignment.threads).map(|thread| assignment.of(thread).collect()).collect()
     }
 
-    /// A partition would be run by no thread, or by two.
+    /// Each partition is assigned to one thread, in turn.
     #[test]
     fn each_partition_is_assigned_to_one_thread() {
         let assignment = Assignment::new(5, 2);
@@ -366,8 +366,8 @@ mod tests {
         assert_eq!(owners(&Assignment::new(2, 3)), [vec![0], vec![1], vec![]]);
     }
 
-    /// One thread would do most of the work while the others wait; or partitions would migrate, and
-    /// with them the contents of caches, for next to nothing.
+    /// Partitions migrate if that relieves the busiest thread by more than next to nothing, since
+    /// the contents of caches migrate with them.
     #[test]
     fn partitions_migrate_if_that_relieves_the_busiest_thread() {
         let rebalanced = |work: [u64; 3]| {
@@ -384,7 +384,8 @@ mod tests {
         assert_eq!(rebalanced([94, 80, 6]), [0, 1, 1]);
     }
 
-    /// Threads would be assigned by the work of long ago, or by that since the run began.
+    /// A load is the new work plus fifteen sixteenths of the load before: threads are assigned by
+    /// recent work, and events that are taken back count as none.
     #[test]
     fn loads_are_of_recent_work() {
         let mut assignment = Assignment::new(2, 1);
@@ -403,8 +404,8 @@ mod tests {
         assert_eq!((assignment.load[0], assignment.seen[0]), (150, 158));
     }
 
-    /// A thread would begin a window before others have ended the last one, and miss what they
-    /// send; or all would wait for ever.
+    /// A barrier opens once all threads have arrived, in every round: none begins a window before
+    /// others have ended the last one.
     #[test]
     fn a_barrier_opens_when_all_have_arrived() {
         soon(|| {
@@ -427,7 +428,7 @@ mod tests {
         });
     }
 
-    /// A thread that has waited so long that it sleeps would never wake.
+    /// A barrier wakes threads that have waited so long that they sleep.
     #[test]
     fn a_barrier_wakes_those_who_sleep() {
         soon(|| {
@@ -444,7 +445,8 @@ mod tests {
         });
     }
 
-    /// A bug in an element would hang the program: threads would wait for one that has panicked.
+    /// A barrier breaks when a thread panics, whether the others spin or sleep: a bug in an element
+    /// does not hang the program.
     #[test]
     fn a_barrier_breaks_on_a_panic() {
         for sleeps in [false, true] {
@@ -508,8 +510,8 @@ mod tests {
         (partitions, Exchange::new((3, threads), ahead, routes), stubs.log, windows)
     }
 
-    /// A result would depend on the number of threads: each element would see other packets, at
-    /// other times or in another order.
+    /// Each element sees the same packets at the same times in the same order on any number of
+    /// threads.
     #[test]
     fn elements_see_the_same_on_any_number_of_threads() {
         for threads in [1, 2, 3, 7] {
@@ -532,8 +534,8 @@ mod tests {
         }
     }
 
-    /// Windows would be so long that a packet arrives in the past, or shorter than they can be, and
-    /// then threads would wait more often.
+    /// A window begins with the next event, is as long as the lookahead and ends at the limit: no
+    /// packet arrives in the past, and threads wait no more often than they must.
     #[test]
     fn a_window_is_as_long_as_the_lookahead_and_ends_at_the_limit() {
         let (mut partitions, exchange, _, windows) = ring();
@@ -552,7 +554,8 @@ mod tests {
         assert!(partitions.iter().all(|at| at.core.event_list.now() == Time::from_ps(33)));
     }
 
-    /// A run that was interrupted would not end, or lose what is in transit between partitions.
+    /// A run ends with the window in which its budget is spent, and continues with what was in
+    /// transit between partitions.
     #[test]
     fn a_spent_budget_ends_the_run_at_the_end_of_a_window() {
         let (mut partitions, exchange, log, _) = ring();
@@ -571,7 +574,7 @@ mod tests {
         assert_eq!(hosts(&log), 4);
     }
 
-    /// The caller would get no message of what went wrong on another thread.
+    /// A panic on another thread reaches the caller with its message.
     #[test]
     fn a_panic_on_another_thread_reaches_the_caller() {
         let mut stubs = Stubs::new();

@@ -24,7 +24,7 @@ pub(crate) struct Partition {
     pub(crate) groups_at_boundaries: Vec<usize>,
     /// Events taken from the event list.
     pub(crate) events: u64,
-    /// At how many virtual events the host group that is executed is to pause.
+    /// Number of virtual events at which the host group that is executed is to pause.
     pub(crate) pause_at: i64,
 }
 
@@ -187,8 +187,8 @@ mod tests {
         PendingDelivery { packet: packet(number, route), to, at: Time::from_ps(7) }
     }
 
-    /// Packets of one flow would overtake each other: what elements hand on at one instant is
-    /// received in the order in which it was handed on.
+    /// Packets handed on at one instant are received in the order in which they were handed on, so
+    /// those of one flow do not overtake each other.
     #[test]
     fn pending_packets_are_delivered_first_in_first_out() {
         let mut stubs = Stubs::new();
@@ -214,8 +214,9 @@ mod tests {
         assert!(digests[0] != digests[1] && digests[1] == digests[2]);
     }
 
-    /// An element would process what was sent ahead to it before it has received what was handed to
-    /// it at the same instant; or what it hands on when it is notified would be left behind.
+    /// Notifications come after all deliveries of the instant: an element receives what was handed
+    /// to it before it processes what was sent ahead to it, and what it then hands on is delivered
+    /// too.
     #[test]
     fn notifications_come_after_deliveries() {
         let mut stubs = Stubs::new();
@@ -239,7 +240,8 @@ mod tests {
         assert!(partition.core.channels.notified.is_empty());
     }
 
-    /// A sink would count packets that have not arrived yet, or header as payload, or no hops.
+    /// A sink counts the packets that have arrived by the time for which counters are read, their
+    /// payload without headers, and a hop for each.
     #[test]
     fn a_sink_counts_what_is_known_to_have_arrived() {
         // Link 0 leads to a sink and to link 1.
@@ -271,8 +273,8 @@ mod tests {
         assert_eq!(stubs.whole.notified_sinks().count(), 0);
     }
 
-    /// Receivers would process their input in the midst of the batch of a host, before all that
-    /// arrives at the same time has been sent; or a full batch would never be processed.
+    /// In the midst of a host's batch, only the receivers that hold a full batch are notified; the
+    /// others wait until all that arrives at the same time has been sent.
     #[test]
     fn only_batched_receivers_are_flushed() {
         let elements = [wire(10), link(10), wire(10), link(10), NONE];
@@ -297,8 +299,9 @@ mod tests {
         assert_eq!(stubs.log.take(), [(1, 0, "notify", 0)]);
     }
 
-    /// A host would be deferred though some element acts on its packets at the instant at which it
-    /// sends them.
+    /// Immediate receivers are the elements that follow on own and reverse routes without a link
+    /// between: those act on packets at the instant at which they are sent, and then a host is not
+    /// deferred.
     #[test]
     fn immediate_receivers_are_those_without_a_link_between() {
         let relay = Lookahead { can_defer: false, ..host(0..1) };

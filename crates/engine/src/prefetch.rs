@@ -16,8 +16,8 @@ use crate::slot::Slot;
 /// The number of flows above which prefetching pays.
 const MIN_FLOWS: usize = 10_000;
 
-/// Whether there are so many flows that prefetching pays, and the next packets are known: with
-/// observers nothing is sent ahead.
+/// Returns true if there are so many flows that prefetching pays, and the next packets are known:
+/// with observers nothing is sent ahead.
 pub(crate) fn can_prefetch(core: &Core) -> bool {
     core.counters.flows.len() > MIN_FLOWS && core.observers.is_empty()
 }
@@ -86,7 +86,8 @@ mod tests {
         }
     }
 
-    /// Small networks, whose state is in the caches anyway, would be slower.
+    /// Networks prefetch with more than 10,000 flows and no observers; the state of smaller ones is
+    /// in the caches anyway.
     #[test]
     fn only_networks_of_very_many_flows_prefetch() {
         let mut core = Core::default();
@@ -121,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Elements would fetch what other packets need, or each packet be fetched for many times.
+    /// Receivers prefetch once for each packet, when it is among the next of the link.
     #[test]
     fn receivers_prefetch_for_their_next_packets_once() {
         let mut stubs = network();
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(stubs.log.take(), [fetched(3, 5)]);
     }
 
-    /// Packets would be fetched for twice, by a link and by what takes them from its channel.
+    /// A link that sends ahead does not prefetch: what takes the packets from its channel does.
     #[test]
     fn links_that_send_ahead_leave_it_to_what_follows() {
         let mut stubs = network();
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(stubs.log.take(), []);
     }
 
-    /// Hosts would fetch for timers that expire long after others.
+    /// Hosts prefetch for timers in the order in which these expire.
     #[test]
     fn hosts_prefetch_for_the_timers_that_expire_next() {
         let stubs = network();

@@ -148,7 +148,7 @@ impl Partition {
         self.deliver_pending();
     }
 
-    /// What an element shows of itself.
+    /// Returns the counts that an element shows of itself.
     pub(crate) fn own_count(&mut self, me: ElementId) -> OwnCount<'_> {
         let now = self.core.event_list.now();
         let cx = &mut Context::of(&mut self.core, me, now);
@@ -170,8 +170,8 @@ mod tests {
         Time::from_ps(ps)
     }
 
-    /// A run would lose events at its limit, handle some after it, or exceed its budget and so not
-    /// end when it is interrupted.
+    /// A run handles the events up to its limit, inclusive, and no more than its budget; the rest
+    /// is left for the next call, so an interrupted run ends and loses none.
     #[test]
     fn a_run_handles_what_is_due_within_its_limit_and_budget() {
         let mut stubs = Stubs::new();
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!((partition.core.event_list.now(), partition.core.lbts), (at(20), at(20)));
     }
 
-    /// Elements would take packets from their channels that other events of the same instant may
-    /// still precede.
+    /// The lower bound on timestamps is just before the current event: an element takes no packets
+    /// from its channels that other events of the same instant may still precede.
     #[test]
     fn the_lower_bound_on_timestamps_is_just_before_the_event() {
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -232,8 +232,8 @@ mod tests {
         stubs
     }
 
-    /// A window would begin after an event of a partition that sends a packet into another one, and
-    /// that packet arrive in the past.
+    /// The next time is that of the first event, or arrival at a link or host group at a boundary:
+    /// no window begins after an event that sends a packet into another partition.
     #[test]
     fn the_next_time_is_that_of_all_that_could_affect_another_partition() {
         let mut stubs = two_paths();
@@ -250,9 +250,9 @@ mod tests {
         assert_eq!(partition.next_time(), at(30));
     }
 
-    /// Packets would be missing at the end of a window in the partitions that they cross into: all
-    /// that concerns a boundary is brought up to the end, hosts before the links that they send
-    /// into; and nothing runs ahead of it.
+    /// A window brings all that concerns a boundary up to its end, hosts before the links that they
+    /// send into, and lets nothing run ahead of it: no packet is missing in the partitions that it
+    /// crosses into.
     #[test]
     fn a_window_leaves_nothing_undone_at_boundaries() {
         let mut stubs = two_paths();
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!((core.sync_time, core.lbts, core.event_list.now()), (at(30), at(30), at(30)));
     }
 
-    /// Counters would lack the packets that deferred hosts should have received by now, and that
-    /// they should have sent.
+    /// Host groups are brought up to the end of a run before elements are counted, so counters
+    /// include the packets that deferred hosts receive and send by then.
     #[test]
     fn host_groups_come_before_the_counters_of_elements() {
         let mut stubs = two_paths();
@@ -289,8 +289,8 @@ mod tests {
         assert_eq!(partition.held(), 5);
     }
 
-    /// Sinks would be notified of every packet, or packets sent ahead in the start of a run be
-    /// forgotten.
+    /// A run starts with its receivers armed: links are notified of what was sent ahead to them in
+    /// the start, host groups have an alarm, and sinks are notified in batches.
     #[test]
     fn all_is_armed_when_a_run_starts() {
         let mut stubs = Stubs::new();
@@ -316,7 +316,8 @@ mod tests {
         assert!(partition.core.channels.inputs(ReceiverId::new(3)).is_batched());
     }
 
-    /// Load balancing would take partitions of many hosts for as idle as those of links alone.
+    /// Events that are no hops count as five times the work of a hop, so load balancing does not
+    /// take partitions of many hosts for as idle as those of links alone.
     #[test]
     fn events_that_are_no_hops_are_five_times_the_work() {
         let mut partition = Partition { events: 12, ..Partition::default() };

@@ -1,4 +1,4 @@
-//! What a partition holds: elements in slots, and the host groups that some of them form (logical
+//! Contents of a partition: elements in slots, and the host groups that some of them form (logical
 //! processes: Fujimoto, *Parallel and Distributed Simulation Systems*, 2000, chapter 2).
 
 use forebay_kernel::{Digest, EventList};
@@ -27,7 +27,7 @@ impl Slot {
 pub(crate) struct HostGroup {
     /// In order. The group's input channels and events are those of the first.
     members: Vec<ElementId>,
-    /// By how much its execution may be deferred.
+    /// Span by which its execution may be deferred.
     pub(crate) slack: Span,
     /// The event list of its members' timers; `None` while the group is executed.
     pub(crate) timers: Option<Box<EventList>>,
@@ -64,8 +64,8 @@ mod tests {
     use crate::stubs::{Log, Stub, idle};
     use forebay_network::Lookahead;
 
-    /// The events of a group would be under a number at which no one looks for them, or a group of
-    /// another partition be executed here too.
+    /// A group is known by its first member, under whose number its events are; a group of another
+    /// partition has no host, and so is not executed here.
     #[test]
     fn a_group_is_known_by_its_first_member() {
         let members = [3, 5, 9].map(ElementId::new);
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!((elsewhere.host(), elsewhere.slack), (None, Span::ZERO));
     }
 
-    /// Elements would be deferred before the analysis has found that they can be.
+    /// An element is in no group until the analysis has found that it can be deferred.
     #[test]
     fn an_element_is_in_no_group_at_first() {
         let slot = Slot::of(Stub::new(0, Lookahead::NONE, &Log::default(), idle));

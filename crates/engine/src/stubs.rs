@@ -18,7 +18,7 @@ use crate::lookahead::analyse;
 use crate::partition::Partition;
 use crate::slot::Slot;
 
-/// What the engine asks of an element.
+/// Request of the engine to an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
     Start,
@@ -32,7 +32,7 @@ pub(crate) enum Call {
 /// of the timer, 0 for neither. Starts are not logged, and prefetches have no time.
 pub(crate) type Logged = (usize, u64, &'static str, u64);
 
-/// What a stub does on each call.
+/// Action of a stub on each call.
 type Act = Box<dyn FnMut(Call, &mut Context<'_>) + Send>;
 
 /// The calls at all stubs that share it, in order.

@@ -167,10 +167,10 @@ fn assert_same(one: &[(Progress, u64, u64, Counters)], other: &[(Progress, u64, 
     }
 }
 
-/// A result would depend on how a network is divided, on the number of threads, or on when counters
-/// are read. A ring of twelve hosts with many simultaneous events gives the same digest, events,
-/// hops, packets held and counters in every measurement window, undivided or in 2 to 12 partitions,
-/// on 1 to 16 threads, with or without interruptions.
+/// No result depends on how a network is divided, on the number of threads, or on when counters are
+/// read. A ring of twelve hosts with many simultaneous events gives the same digest, events, hops,
+/// packets held and counters in every measurement window, undivided or in 2 to 12 partitions, on 1
+/// to 16 threads, with or without interruptions.
 #[test]
 fn no_division_changes_anything() {
     let times = [0, 40, 41, 300, 1000, 1000, 5000];
@@ -192,8 +192,8 @@ fn no_division_changes_anything() {
     }
 }
 
-/// A bug in an element would hang the program instead of ending the run. When an element panics on
-/// one thread, the others stop, and the panic reaches the caller with its message.
+/// A bug in an element ends the run instead of hanging the program: when an element panics on one
+/// thread, the others stop, and the panic reaches the caller with its message.
 #[test]
 fn a_panic_in_one_region_ends_the_run() {
     for threads in [1, 2, 4] {
@@ -208,7 +208,8 @@ fn a_panic_in_one_region_ends_the_run() {
     }
 }
 
-/// Packets would be lost at a boundary without delay, or arrive in the past of their receiver.
+/// A boundary at a link without delay is refused: packets would be lost there, or arrive in the
+/// past of their receiver.
 #[test]
 #[should_panic(expected = "a link without delay cannot be at a border")]
 fn a_border_needs_a_delay() {
@@ -217,8 +218,8 @@ fn a_border_needs_a_delay() {
     network.run(Time::from_ps(100), u64::MAX);
 }
 
-/// An element that acts on packets when they reach the far end could be in another partition than
-/// that far end. Only elements that schedule their packets ahead can be at a boundary.
+/// Only elements that schedule their packets ahead can be at a boundary: one that acts on packets
+/// when they reach the far end must be in the same partition as that far end.
 #[test]
 #[should_panic(expected = "must act here")]
 fn a_border_needs_an_element_that_books() {
@@ -233,8 +234,8 @@ fn a_border_needs_an_element_that_books() {
     network.run(Time::from_ps(100), u64::MAX);
 }
 
-/// Observers would be notified of facts in an order that depends on threads. With an observer, a
-/// network runs in one partition, with the same trajectory.
+/// With an observer, a network runs in one partition, with the same trajectory, so that observers
+/// are notified of facts in an order that does not depend on threads.
 #[test]
 fn an_observer_keeps_a_network_whole() {
     struct Deaf;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_kernel::{
-    ChannelId, ChannelTable, Digest, ElementId, InputChannels, MOST_CHANNELS, Message, Receive,
+    ChannelId, ChannelTable, Digest, ElementId, InputChannels, MAX_CHANNELS, Message, Receive,
     ReceiverId,
 };
 use forebay_units::{Span, Time};
@@ -49,7 +49,7 @@ impl Message for Numbered {
 /// out in each channel; none is lost; and the channel clocks bound what is still to come.
 pub fn kway_merge(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
-    let count = 1 + usize::from(u8::arbitrary(&mut bytes).unwrap_or(0)) % MOST_CHANNELS;
+    let count = 1 + usize::from(u8::arbitrary(&mut bytes).unwrap_or(0)) % MAX_CHANNELS;
     let mut pair = Pair::new(count);
     while let Ok(step) = Step::arbitrary(&mut bytes) {
         pair.step(&step);

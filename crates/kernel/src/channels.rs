@@ -8,7 +8,7 @@
 use forebay_units::{Span, Time};
 
 use crate::kway_merge::{
-    MOST_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
+    MAX_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
 };
 use crate::{ChannelId, Digest, ElementId, Forward, ReceiverId, RingBuffer, earlier_of};
 
@@ -20,7 +20,7 @@ const BATCH: usize = 64;
 const STRIDE: usize = 4096;
 
 /// Packets of a channel that are processed at most before the receiver pauses.
-const LONGEST_BATCH: usize = 1 << 16;
+const MAX_BATCH: usize = 1 << 16;
 
 /// Packets of a channel that are prefetched for together, before they are processed.
 const PREFETCHED: usize = 16;
@@ -59,15 +59,15 @@ pub struct InputChannels<M> {
     channels: Vec<Channel<M>>,
     /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
     wake_time: Time,
-    /// Whether it is notified whenever a channel holds a full batch.
+    /// True if it is notified whenever a channel holds a full batch.
     batched: bool,
-    /// Whether a channel may hold more than a long batch.
+    /// True if a channel may hold more than a long batch.
     is_long: bool,
     /// Digest of the packets taken.
     pub digest: Digest,
     /// Packets taken and not yet counted by the network, if they have crossed a link.
     pub taken: u64,
-    /// Whether they have: the senders are links, and not a host group. False, too, where the
+    /// True if they have: the senders are links, and not a host group. False, too, where the
     /// receiver counts the crossing itself, as a boundary proxy does.
     crossed: bool,
 }
@@ -118,7 +118,7 @@ impl<M: Message> InputChannels<M> {
         self.channels.len()
     }
 
-    /// Whether the receiver is notified in batches, and of nothing else.
+    /// Returns true if the receiver is notified in batches, and of nothing else.
     pub fn is_batched(&self) -> bool {
         self.batched
     }
@@ -198,7 +198,7 @@ impl<M: Message> InputChannels<M> {
         self.channels.first().map_or(0, |channel| channel.queue.len())
     }
 
-    /// Whether there is just one channel.
+    /// Returns true if there is just one channel.
     #[inline]
     #[must_use]
     pub fn is_single(&self) -> bool {
@@ -259,8 +259,8 @@ impl<M: Message> InputChannels<M> {
     #[cold]
     #[inline(never)]
     fn long_batch_until(&mut self, limit: Time) -> Time {
-        self.is_long = self.channels.iter().any(|channel| channel.queue.len() > LONGEST_BATCH);
-        let last = |channel: &Channel<M>| channel.queue.get(LONGEST_BATCH - 1).map(|timed| timed.1);
+        self.is_long = self.channels.iter().any(|channel| channel.queue.len() > MAX_BATCH);
+        let last = |channel: &Channel<M>| channel.queue.get(MAX_BATCH - 1).map(|timed| timed.1);
         self.channels.iter().filter_map(last).fold(limit, Time::min)
     }
 
@@ -287,7 +287,7 @@ impl<M: Message> InputChannels<M> {
                 end
             }),
             2..=4 => self.take_merged::<4>(end, &mut digest, receiver),
-            _ => self.take_merged::<MOST_CHANNELS>(end, &mut digest, receiver),
+            _ => self.take_merged::<MAX_CHANNELS>(end, &mut digest, receiver),
         }
         self.digest = digest;
     }
@@ -378,11 +378,12 @@ impl<M: Message> Channel<M> {
 
 /// The input channels of all receivers of a partition.
 pub struct ChannelTable<M> {
-    /// By element, with those of a host group at its first member; then by sink; then by outbox.
+    /// Inputs of each element, with those of a host group at its first member; then of each sink;
+    /// then of each outbox.
     inputs_of: Vec<InputChannels<M>>,
     /// Receivers that are to be notified of new packets.
     pub notified: Vec<ReceiverId>,
-    /// Whether one of them is notified only because a channel holds a full batch, or so many
+    /// True if one of them is notified only because a channel holds a full batch, or so many
     /// packets were sent into one channel that their sender is to pause.
     pub flush: bool,
 }
@@ -471,7 +472,7 @@ impl<M: Message> ChannelTable<M> {
         let was_notified = self.notify(receiver, at);
         let inputs = &mut self.inputs_of[receiver.index()];
         let Channel { queue, batch, high_water, .. } = &mut inputs.channels[channel.index()];
-        inputs.is_long |= queue.len() + STRIDE > LONGEST_BATCH;
+        inputs.is_long |= queue.len() + STRIDE > MAX_BATCH;
         if !was_notified && queue.len() >= *batch {
             *batch += BATCH;
             self.notified.push(receiver);

@@ -37,7 +37,8 @@ impl Digest {
 mod tests {
     use super::*;
 
-    /// Two different trajectories could pass for the same one.
+    /// The digest depends on the order and the values of what it takes in, so two different
+    /// trajectories do not pass for the same one.
     #[test]
     fn order_and_values_matter() {
         let run = |words: &[(u64, u64)]| {
@@ -51,9 +52,8 @@ mod tests {
         assert_ne!(run(&[]), run(&[(0, 0)]));
     }
 
-    /// Digests of one platform could not be compared with those of another, nor those of a version
-    /// with those kept: the steps above, done in whole numbers modulo 2^64 by a program of their
-    /// own.
+    /// Digests are the same on every platform and in every version: the steps above, done in whole
+    /// numbers modulo 2^64 by a program of their own, give these values.
     #[test]
     fn digests_are_the_same_everywhere() {
         let mut digest = Digest::default();

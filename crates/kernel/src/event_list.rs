@@ -11,7 +11,7 @@ use crate::ladder::{Key, Ladder, ps};
 /// An event notice: which element to wake, when, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// When it is due.
+    /// Time at which it is due.
     pub time: Time,
     /// The element to wake.
     pub target: ElementId,
@@ -110,7 +110,7 @@ impl EventList {
         self.front.len() + self.heap.len() + self.sorted_run.len() + self.ladder.len()
     }
 
-    /// Whether no event is pending.
+    /// Returns true if no event is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -344,9 +344,9 @@ mod tests {
     use super::*;
     use crate::Streams;
 
-    /// Effects would precede their causes, or ties be broken by accident: the event list must
-    /// dequeue what a list sorted by (time, target, token) does, under random mixtures of
-    /// insertions and removals.
+    /// The event list dequeues what a list sorted by (time, target, token) does, under random
+    /// mixtures of insertions and removals: effects do not precede their causes, and ties are not
+    /// broken by accident.
     #[test]
     fn events_come_in_the_order_of_time_then_target_then_token() {
         let mut stream = Streams::new(3, 0).named("event_list");
@@ -377,10 +377,10 @@ mod tests {
         }
     }
 
-    /// Effects would precede their causes in a network of a million timers: the same with so many
-    /// events that they are on the rungs of the ladder, some close together, some at one instant,
-    /// some far ahead or at the end of time, while others are inserted and removed. The events
-    /// given for prefetching begin with the one that is dequeued next.
+    /// Events come in order in a network of a million timers, too: the same with so many events
+    /// that they are on the rungs of the ladder, some close together, some at one instant, some far
+    /// ahead or at the end of time, while others are inserted and removed. The events given for
+    /// prefetching begin with the one that is dequeued next.
     #[test]
     fn very_many_events_come_in_order() {
         let mut stream = Streams::new(4, 0).named("event_list");
@@ -428,7 +428,7 @@ mod tests {
         assert!(prefetched > 0, "no events were given for prefetching");
     }
 
-    /// A run until some time would lose the events after it.
+    /// Events after the limit stay in the list: a run until some time loses none of them.
     #[test]
     fn nothing_is_taken_beyond_the_limit() {
         let (mut event_list, [one, two]) = (EventList::new(), [1, 2].map(ElementId::new));

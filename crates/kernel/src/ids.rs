@@ -30,7 +30,7 @@ macro_rules! identifier {
                 (0..count).map(Self::new)
             }
 
-            /// Where what it identifies is, in what is kept for each of its kind.
+            /// Position of what it identifies, in what is kept for each of its kind.
             #[inline(always)]
             #[must_use]
             pub const fn index(self) -> usize {
@@ -98,7 +98,7 @@ mod tests {
         Apple
     }
 
-    /// What is kept for one thing would be found under the identifier of another.
+    /// Identifiers are indices in order, in four bytes: each finds what is kept under it.
     #[test]
     fn identifiers_are_indices_in_order() {
         let apples: Vec<Apple> = Apple::all(3).collect();
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(size_of::<Apple>(), 4);
     }
 
-    /// The number that stands for none would be that of something.
+    /// The number that stands for none identifies nothing.
     #[test]
     #[should_panic(expected = "fewer than 2^32 - 1")]
     fn the_greatest_number_identifies_nothing() {

@@ -11,7 +11,7 @@ use forebay_units::Time;
 
 use crate::{Digest, RingBuffer, earlier_of};
 
-/// What channels carry.
+/// Message that channels carry.
 pub trait Message: Copy {
     /// A message that no one sends: fills places of buffers that hold none.
     const BLANK: Self;
@@ -35,7 +35,7 @@ pub type Timed<M> = (M, Time);
 
 /// Greatest number of channels of one receiver: finding the earliest of more would cost more than
 /// an event.
-pub const MOST_CHANNELS: usize = 8;
+pub const MAX_CHANNELS: usize = 8;
 
 /// Call `process` for the packets of `channel` that arrive before `end`, which it returns anew each
 /// time, and add them to `digest`. Returns how many packets are left.
@@ -196,15 +196,15 @@ mod tests {
         (channels, all)
     }
 
-    /// Packets would be processed too early, twice or never, or those of one instant in another
-    /// order than that of the events that would deliver them.
+    /// Packets are processed until the end, once each, by time and then by channel, so in the order
+    /// of the events that deliver them.
     #[test]
     fn packets_are_processed_by_time_and_channel() {
         for seed in 0..200 {
             let end = seed % 25;
             let (channels, expected) = channels(seed, end);
             let (mut got, mut digest, mut all) = (Vec::new(), Digest::default(), Digest::default());
-            let left: [usize; MOST_CHANNELS] =
+            let left: [usize; MAX_CHANNELS] =
                 merge_until(channels.iter(), Time::from_ps(end), &mut digest, &mut got);
             assert_eq!(got, expected, "{seed}");
             let held: usize = channels.iter().map(RingBuffer::len).sum();
@@ -219,8 +219,8 @@ mod tests {
         }
     }
 
-    /// A host would receive packets before an earlier timer that it has set meanwhile: the end
-    /// moves as packets are processed.
+    /// Draining stops at the end that was returned last, which moves as packets are processed: a
+    /// host handles a timer that it has set meanwhile before the packets after it.
     #[test]
     fn draining_stops_at_the_end_returned_last() {
         for seed in 0..50 {

@@ -1,6 +1,6 @@
-//! What every discrete-event simulation needs, independent of packets: the [`EventList`],
-//! timestamped channels between logical processes ([`InputChannels`]), named random [`Streams`],
-//! the trajectory [`Digest`] and one [`math`] library.
+//! Kernel of any discrete-event simulation, independent of packets: the [`EventList`], timestamped
+//! channels between logical processes ([`InputChannels`]), named random [`Streams`], the trajectory
+//! [`Digest`] and one [`math`] library.
 //!
 //! Events are ordered by (time, target, token) and by nothing else. Every random draw comes from a
 //! stream named by (root seed, replication, component path), so that adding a component changes no
@@ -24,7 +24,7 @@ pub use channels::{ChannelTable, InputChannels, empty_queue};
 pub use digest::Digest;
 pub use event_list::{Event, EventList, earlier_of};
 pub use ids::{ChannelId, ElementId, ReceiverId};
-pub use kway_merge::{MOST_CHANNELS, Message, Receive, Timed};
+pub use kway_merge::{MAX_CHANNELS, Message, Receive, Timed};
 pub use memory::fetch;
 pub use ring_buffer::{Forward, RingBuffer};
 pub use streams::{Stream, Streams};

@@ -13,7 +13,7 @@ pub struct RingBuffer<T> {
     len: usize,
 }
 
-/// What becomes of a value that [`RingBuffer::forward_into`] offers.
+/// Decision on a value that [`RingBuffer::forward_into`] offers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forward {
     /// It is kept, and so are all values behind it.
@@ -44,7 +44,7 @@ impl<T: Copy> RingBuffer<T> {
         self.len
     }
 
-    /// Whether it holds no values.
+    /// Returns true if it holds no values.
     #[inline(always)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -294,7 +294,8 @@ mod tests {
     use crate::Streams;
     use std::collections::VecDeque;
 
-    /// Packets would be reordered in a queue, or lost where the buffer wraps around.
+    /// A ring buffer holds what a queue of the standard library does, also where it wraps around:
+    /// packets are neither reordered nor lost.
     #[test]
     fn it_is_a_queue() {
         let mut stream = Streams::new(5, 0).named("ring");
@@ -346,8 +347,8 @@ mod tests {
         }
     }
 
-    /// Packets would be lost or reordered where many are forwarded at once, or one that has to wait
-    /// would be overtaken.
+    /// Values are forwarded in order, as many at once as there is room for, until one is kept: none
+    /// is lost, and one that has to wait is not overtaken.
     #[test]
     fn values_are_forwarded_in_order_until_one_is_kept() {
         let (mut from, mut to) = (RingBuffer::default(), RingBuffer::default());

@@ -107,8 +107,9 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Adding a component would change the numbers of the others, and no two variants of a scenario
-    /// could be compared on the same arrivals.
+    /// A stream depends on the seed, the replication and its name alone: adding a component does
+    /// not change the numbers of the others, so variants of a scenario are compared on the same
+    /// arrivals.
     #[test]
     fn a_stream_depends_on_its_name_alone() {
         let streams = Streams::new(1, 2);
@@ -128,7 +129,7 @@ mod tests {
         assert!(others.iter().all(|x| *x != first));
     }
 
-    /// Members of a component would share their numbers, or shift those of another.
+    /// Each member of a component has a stream of its own, other than that of the component.
     #[test]
     fn members_have_streams_of_their_own() {
         let component = Streams::new(1, 2).named("links.a.conditioner");
@@ -140,9 +141,9 @@ mod tests {
         }
     }
 
-    /// Every run would silently follow another generator than the one documented: the first outputs
-    /// of xoshiro256++ from the state (1, 2, 3, 4) are those of the reference implementation
-    /// (prng.di.unimi.it): result = rotl(s0 + s3, 23) + s0 = rotl(5, 23) + 1 = 41943041.
+    /// The generator is the one documented: the first outputs of xoshiro256++ from the state (1, 2,
+    /// 3, 4) are those of the reference implementation (prng.di.unimi.it): result = rotl(s0 + s3,
+    /// 23) + s0 = rotl(5, 23) + 1 = 41943041.
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
         let mut seed = [0u8; 32];
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(generator.next_u64(), 41_943_041);
     }
 
-    /// The variates would not have the distribution that they are named after. Bounds are five
+    /// The variates have the means of the distributions that they are named after. Bounds are five
     /// standard errors: a mean of n exponentials deviates by 1/sqrt(n), of uniforms by
     /// 0.2887/sqrt(n).
     #[test]
@@ -172,9 +173,9 @@ mod tests {
         assert!(!(0..1000).any(|_| stream.happens(0.0)));
     }
 
-    /// The variates would be spread otherwise than they should: of exponentials E x^2 = 2 with
-    /// Var x^2 = 24 - 4, of normals E x^2 = 1 with Var x^2 = 3 - 1 and E x^4 = 3 with
-    /// Var x^4 = 105 - 9. Bounds are five standard errors.
+    /// The variates are spread as they should be: of exponentials E x^2 = 2 with Var x^2 = 24 - 4,
+    /// of normals E x^2 = 1 with Var x^2 = 3 - 1 and E x^4 = 3 with Var x^4 = 105 - 9. Bounds are
+    /// five standard errors.
     #[test]
     fn variates_have_their_higher_moments() {
         const N: u32 = 1_000_000;

@@ -8,8 +8,8 @@
 use crate::math::{exp, ln};
 use crate::ziggurat_edges::{EDGES, LAYERS};
 
-/// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000,
-/// section 4).
+/// Start of the tail, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000, section
+/// 4).
 const TAIL: f64 = 7.697_117_470_131_05;
 #[cfg(test)]
 const AREA: f64 = 0.003_949_659_822_581_572;
@@ -61,9 +61,9 @@ mod tests {
     use super::*;
     use crate::Streams;
 
-    /// Draws would depend on a slip in the table: from the base layer, widened to hold the tail,
-    /// and the edge of the tail on, each edge is where the density is higher by the area over the
-    /// width of the layer below; the top layer ends where the density does.
+    /// The edges are those of the method: from the base layer, widened to hold the tail, and the
+    /// edge of the tail on, each edge is where the density is higher by the area over the width of
+    /// the layer below; the top layer ends where the density does.
     #[test]
     fn the_edges_are_those_of_the_method() {
         assert_eq!(EDGES[0], AREA * exp(TAIL));
@@ -75,8 +75,8 @@ mod tests {
         assert_eq!(EDGES[LAYERS], 0.0);
     }
 
-    /// The layers would not tile the area under the density: each has the same area, and the top
-    /// one ends where the density does.
+    /// The layers tile the area under the density: each has the same area, and the top one ends
+    /// where the density does.
     #[test]
     fn the_layers_have_equal_areas() {
         for (layer, edges) in EDGES.windows(2).enumerate().skip(1) {
@@ -88,8 +88,8 @@ mod tests {
         assert!((base / AREA - 1.0).abs() < 1e-9, "{base}");
     }
 
-    /// Variates would follow another law: the share beyond t is exp(-t). Bounds are five standard
-    /// errors of a binomial share.
+    /// The share of variates beyond t is exp(-t). Bounds are five standard errors of a binomial
+    /// share.
     #[test]
     fn the_tail_probabilities_are_exponential() {
         let mut stream = Streams::new(11, 0).named("ziggurat");

@@ -16,7 +16,7 @@ const NORMAL: f64 = 4.753;
 
 type Maker = fn(u64) -> Stream;
 
-/// What differs between neighbouring streams.
+/// Makers of neighbouring streams, by what differs between them.
 const NAMES: [(&str, Maker); 5] = [
     ("members", |k| Streams::new(1, 0).numbered("flows.x.traffic", k)),
     ("paths", |k| Streams::new(1, 0).named(&format!("links.l{k}.queue"))),
@@ -197,8 +197,8 @@ fn correlation(words: &[u32]) -> Statistic {
 const TESTS: [fn(&[u32]) -> Statistic; 7] =
     [frequency, serial, gap, birthday_spacings, collisions, rank, correlation];
 
-/// Two flows, links, replications or sweeps with neighbouring names would share some of their
-/// randomness: streams of consecutive names, one draw of each in turn, or the first draw of each.
+/// Flows, links, replications and sweeps with neighbouring names share no randomness: streams of
+/// consecutive names, one draw of each in turn, or the first draw of each.
 #[test]
 fn neighbouring_streams_are_independent() {
     for (name, make) in NAMES {
@@ -211,8 +211,8 @@ fn neighbouring_streams_are_independent() {
     }
 }
 
-/// The battery would pass whatever it is given: streams that are shifted copies fail most tests,
-/// and streams whose states are side by side fail those of pairs.
+/// The battery refuses wrong streams: streams that are shifted copies fail most tests, and streams
+/// whose states are side by side fail those of pairs.
 #[test]
 fn wrong_streams_are_refused() {
     let refused = |words: &[u32]| -> Vec<&str> {
@@ -231,9 +231,9 @@ fn wrong_streams_are_refused() {
     assert!(refused(&zeros).contains(&"frequency"));
 }
 
-/// Two components would draw the same numbers: of a million names (members, paths, replications,
-/// seeds and late members, 200,000 each) no two begin with the same 128 bits. With independent bits
-/// two would agree with probability 1e12 / 2^129 = 1.5e-27.
+/// No two components draw the same numbers: of a million names (members, paths, replications, seeds
+/// and late members, 200,000 each) no two begin with the same 128 bits. With independent bits two
+/// would agree with probability 1e12 / 2^129 = 1.5e-27.
 #[test]
 fn a_million_names_begin_differently() {
     const EACH: u64 = 200_000;

@@ -1,4 +1,4 @@
-//! What a queue discipline with several classes counts of each.
+//! Counters of each class of a queue discipline with several.
 
 use forebay_units::Time;
 
@@ -7,9 +7,9 @@ use crate::{DropReason, ElementCounters, Packet, PacketBytes};
 /// Counters of a class for one measurement window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassCount {
-    /// What arrived, dropped or not.
+    /// Packets that arrived, dropped or not.
     pub arrived: PacketBytes,
-    /// What left the queue to be transmitted.
+    /// Packets that left the queue to be transmitted.
     pub departed: PacketBytes,
     /// Packets dropped, by reason.
     pub dropped: [u64; DropReason::ALL.len()],
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
     use crate::{FlowId, RouteId};
 
-    /// A window would count what waited before it, forget what waits, or take packets that left for
-    /// such that wait: of three packets that arrive at 0, 1 and 2 ms, one leaves at 3 ms, and a
-    /// fourth is refused. Waiting until then adds up to 3 + 2 + 1 packet ms; in the window from 4
-    /// ms on, in which one is dropped at 6 ms, to 2 * 2 + 1 * 4 by 10 ms.
+    /// Waiting adds up over windows, of what waits alone: of three packets that arrive at 0, 1 and
+    /// 2 ms, one leaves at 3 ms, and a fourth is refused. Waiting until then adds up to 3 + 2 + 1
+    /// packet ms; in the window from 4 ms on, in which one is dropped at 6 ms, to 2 * 2 + 1 * 4 by
+    /// 10 ms.
     #[test]
     fn waiting_adds_up_over_windows() {
         let at = |ms: u64| Time::from_ps(ms * 1_000_000_000);

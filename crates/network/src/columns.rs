@@ -1,6 +1,6 @@
 //! Rows of results as columns with name, unit and meaning, described once, beside their fields.
 
-/// What the numbers of a column count or measure.
+/// Unit that the numbers of a column count or measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Not a number: a name or a word.
@@ -53,11 +53,11 @@ impl Unit {
 pub struct ResultColumn {
     /// Its name; that of a rate, time or amount ends in its unit.
     pub name: &'static str,
-    /// What its numbers count or measure.
+    /// Unit that its numbers count or measure.
     pub unit: Unit,
-    /// What it means: the documentation of its field.
+    /// Meaning: the documentation of its field.
     pub meaning: &'static str,
-    /// Whether it is among the few that a summary of a run shows.
+    /// True if it is among the few that a summary of a run shows.
     pub headline: bool,
     /// What the head of a table says above it; empty for a column that no table shows.
     pub head: &'static str,

@@ -1,4 +1,4 @@
-//! What an element can do to the rest of the network: [`Context`].
+//! Access of an element to the rest of the network: [`Context`].
 
 use forebay_kernel::Message;
 use forebay_units::Time;
@@ -190,7 +190,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether there are observers: for facts that are costly to gather.
+    /// Returns true if there are observers: for facts that are costly to gather.
     #[inline]
     #[must_use]
     pub fn is_observed(&self) -> bool {
@@ -246,8 +246,9 @@ mod tests {
         Packet::data(at(5), FlowId::new(1), number, 100, RouteId::new(route))
     }
 
-    /// A timer of a deferred host would cost an event of the network, or be executed out of order
-    /// with what arrives at the host.
+    /// A timer of a deferred host goes to the event list of its host group, any other to that of
+    /// the network: the former costs no event of the network, and expires in order with what
+    /// arrives at the host.
     #[test]
     fn timers_go_to_the_event_list_of_the_network_or_the_host_group() {
         let (mut core, mut timers) = (core(), EventList::new());
@@ -261,7 +262,8 @@ mod tests {
         assert_eq!((event(&mut timers), timers.len()), (Some((20, 0, 8)), 0));
     }
 
-    /// A packet would reach an element off its route, at another time, or none.
+    /// A packet is handed to the next element of its route at once, and counts as a hop if it has
+    /// crossed a link.
     #[test]
     fn packets_are_handed_to_the_next_element_of_their_route() {
         let mut core = core();
@@ -275,7 +277,8 @@ mod tests {
         assert_eq!(core.counters.flows[1], FlowCount::default());
     }
 
-    /// Sinks would count header as payload, or another sink's packets would look the same.
+    /// A sink counts size, payload without header and delay of what it receives, and its digest
+    /// depends on the packets.
     #[test]
     fn a_sink_counts_and_remembers_what_it_receives() {
         let mut core = core();
@@ -293,8 +296,8 @@ mod tests {
         assert_eq!((core.sinks[0].digest, core.pending.full), (digest, false));
     }
 
-    /// Losses and retransmissions of a flow would be computed from wrong numbers, or a flow seem to
-    /// have begun with its latest packet.
+    /// Data, retransmissions and acknowledgements that hosts send are counted apart and enter their
+    /// routes, and the start of a flow is that of its first packet.
     #[test]
     fn what_hosts_send_is_counted_and_enters_its_route() {
         let mut core = core();
@@ -338,7 +341,8 @@ mod tests {
         }
     }
 
-    /// Delays would be those of acknowledgements, or marks be counted that were not made.
+    /// Deliveries of data are counted by flow, with their delays and marks; acknowledgements are
+    /// counted apart.
     #[test]
     fn deliveries_are_counted_by_flow() {
         let mut core = core();
@@ -355,8 +359,8 @@ mod tests {
         assert_eq!(meter.downcast_ref::<Longest>().unwrap().0, Span::from_ps(30));
     }
 
-    /// Packets would not be conserved: a drop counts at its link, by precedence and reason, and for
-    /// its flow; and the SACK blocks of a dropped acknowledgement take no memory.
+    /// A drop counts at its link, by precedence and reason, and for its flow, so packets are
+    /// conserved; and the SACK blocks of a dropped acknowledgement take no memory.
     #[test]
     fn drops_are_counted_where_and_why_they_happen() {
         let mut core = core();
@@ -381,7 +385,7 @@ mod tests {
         assert_eq!(core.sack_blocks.store(SackBlocks::default()), ack.sack_slot());
     }
 
-    /// What an observer is notified of, in words.
+    /// Facts of which an observer is notified, in words.
     struct Words(Arc<Mutex<Vec<(u64, &'static str)>>>);
 
     impl Observer for Words {
@@ -401,7 +405,7 @@ mod tests {
         }
     }
 
-    /// A trace would lack facts, or a run without observers pay for them.
+    /// Observers are notified of facts when they happen, and a run without observers gathers none.
     #[test]
     fn observers_are_notified_of_facts_when_they_happen() {
         let (mut core, seen) = (core(), Arc::default());

@@ -1,4 +1,4 @@
-//! What the engine and [`Context`](crate::Context) share: the state of a partition apart from its
+//! State that the engine and [`Context`](crate::Context) share: that of a partition apart from its
 //! elements, which one executes and through which the other acts.
 //!
 //! For the engine only: an element acts through its context. Logical processes, timestamped
@@ -32,7 +32,7 @@ pub struct Sink {
 pub struct PendingDelivery {
     /// The packet.
     pub packet: Packet,
-    /// When it is received: the current time of the element that handed it on.
+    /// Time at which it is received: the current time of the element that handed it on.
     pub at: Time,
     /// The element that receives it.
     pub to: ElementId,
@@ -43,7 +43,7 @@ pub struct PendingDelivery {
 pub struct PendingDeliveries {
     /// The first, if `full`.
     pub first: PendingDelivery,
-    /// Whether there is a first.
+    /// True if there is a first.
     pub full: bool,
     /// Deliveries pushed while `first` was occupied or others waited here.
     queue: RingBuffer<PendingDelivery>,
@@ -95,18 +95,18 @@ pub struct Core {
     pub counters: Counters,
     /// The delays of each flow that are counted.
     pub delays: DelayTable,
-    /// By flow, up to the last that has one.
+    /// Meter of each flow, up to the last that has one.
     pub meters: Vec<Option<Box<dyn DeliveryMeter>>>,
     /// Notified of every fact.
     pub observers: Vec<Box<dyn Observer>>,
-    /// By number of the sink.
+    /// Sinks by number.
     pub sinks: Vec<Sink>,
-    /// Whether prefetching pays.
+    /// True if prefetching pays.
     pub prefetches: bool,
     /// Events of the model that never were in the event list, less the entries of the event list
     /// that were no events of the model.
     pub virtual_events: i64,
-    /// How each element is executed; known when the run begins.
+    /// Execution mode of each element; known when the run begins.
     pub modes: Vec<ExecutionMode>,
     /// Packets sent ahead and not yet processed by their receivers.
     pub channels: ChannelTable<Packet>,
@@ -121,7 +121,8 @@ pub struct Core {
     pub cancelled: Arc<AtomicBool>,
 }
 
-/// With what a run unwinds that was cancelled: it has no result, and its state is not to be used.
+/// Panic payload with which a cancelled run unwinds: it has no result, and its state is not to be
+/// used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 
@@ -197,7 +198,7 @@ impl Core {
     }
 }
 
-/// What a deferred element uses of its host group in place of the network's event list.
+/// State of its host group that a deferred element uses in place of the network's event list.
 pub struct LocalTimers<'a> {
     /// The event list of its members' timers.
     pub timers: &'a mut EventList,
@@ -215,7 +216,8 @@ mod tests {
         PendingDelivery { packet, at: Time::from_ps(number), to: ElementId::new(number as usize) }
     }
 
-    /// Packets that an element hands on at one instant would overtake each other.
+    /// Packets that elements hand on at one instant are delivered in the order in which they were
+    /// handed on.
     #[test]
     fn pending_deliveries_leave_first_in_first_out() {
         let mut pending = PendingDeliveries::default();
@@ -248,8 +250,9 @@ mod tests {
         assert!(!pending.full);
     }
 
-    /// An element would process packets before all that precede them are known, or be ahead of the
-    /// counters that are read, or wait for what has long been certain.
+    /// Input is known up to the channel clocks or the lower bound on timestamps, the later of both,
+    /// and no further than counters are asked for: an element processes no packet before all that
+    /// precede it are known, and waits for none that is certain.
     #[test]
     fn input_is_known_up_to_the_channel_clocks_and_no_further_than_is_asked() {
         let at = Time::from_ps;

@@ -10,7 +10,7 @@ use crate::{DropReason, ElementState, FlowId, LinkId, Packet};
 /// higher ones when it first meets such a packet.
 pub const COMMON_PRECEDENCES: usize = 4;
 
-/// What elements of one kind count of their own, besides what is counted of flows and links.
+/// Counters of their own that elements of one kind have, besides those of flows and links.
 ///
 /// An element owns its counters and shows them by [`Element::counters`](crate::Element::counters);
 /// the builder of the element knows their type and asks the network for them.
@@ -19,12 +19,12 @@ pub trait ElementCounters: Any + Send {
     fn reset(&mut self, now: Time);
 }
 
-/// What an element shows when counters are read.
+/// Counts that an element shows when counters are read.
 #[derive(Default)]
 pub struct OwnCount<'a> {
-    /// How many packets it holds, for the check that packets are conserved.
+    /// Number of packets it holds, for the check that packets are conserved.
     pub held: u64,
-    /// What it counts of its own, if anything.
+    /// Counters of its own, if any.
     pub counters: Option<&'a mut dyn ElementCounters>,
     /// Inner state that can be checked, if it states any.
     pub state: Option<&'a dyn ElementState>,
@@ -121,9 +121,9 @@ pub struct FlowCount {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// When its first packet was sent.
+    /// Time at which its first packet was sent.
     pub started: Option<Time>,
-    /// When it ended, if it has.
+    /// Time at which it ended, if it has.
     pub ended: Option<Time>,
 }
 
@@ -244,11 +244,11 @@ impl LinkCount {
 /// All counters of flows and links, for one measurement window.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
-    /// By flow.
+    /// Counters of each flow.
     pub flows: Vec<FlowCount>,
-    /// By link.
+    /// Counters of each link.
     pub links: Vec<LinkCount>,
-    /// When the measurement window began.
+    /// Time at which the measurement window began.
     pub since: Time,
     /// Packet hops of the whole run: packets that reached the far end of a link.
     pub hops: u64,
@@ -329,8 +329,8 @@ mod tests {
         link.precedences().map(|at| (at.arrived.packets, at.arrived.bytes)).collect()
     }
 
-    /// Packets of a high precedence would count as those of another, or not at all: the field has
-    /// six bits where it is a DSCP.
+    /// Every precedence has counters of its own, up to 63: the field has six bits where it is a
+    /// DSCP.
     #[test]
     fn every_precedence_has_counters_of_its_own() {
         let mut counters = Counters { links: vec![LinkCount::default(); 2], ..Counters::default() };
@@ -345,8 +345,9 @@ mod tests {
         assert_eq!(counters.links[0].precedences().count(), 64);
     }
 
-    /// Results of a measurement window would contain what happened before it; or a flow that began
-    /// before it would seem never to have begun.
+    /// A reset forgets all but the start and the end of flows and the hops of the run: a
+    /// measurement window contains nothing that happened before it, and a flow that began before it
+    /// still has its start.
     #[test]
     fn a_reset_forgets_all_but_start_and_end() {
         let mut counters = Counters {
@@ -368,7 +369,8 @@ mod tests {
         assert_eq!((counters.links[0].busy, counters.links[0].max_queue), (0, 0));
     }
 
-    /// What was counted in another partition would be missing, or counted twice.
+    /// Merged counters are those of an undivided network: what was counted in another partition is
+    /// there once.
     #[test]
     fn merged_counters_are_those_of_an_undivided_network() {
         let pair = |packets, bytes| PacketBytes { packets, bytes };
@@ -436,7 +438,7 @@ mod tests {
         assert_eq!(arrivals(&first.links[1])[5], (1, 300));
     }
 
-    /// Some parts of an element would keep counters of the last window.
+    /// A reset of an element with several parts resets the counters of each.
     #[test]
     fn a_reset_of_several_parts_resets_each() {
         struct Part(Time);

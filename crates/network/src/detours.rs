@@ -4,14 +4,14 @@ use forebay_units::Time;
 
 use crate::RouteId;
 
-/// By route: the routes that replace it, each from a time on, in order.
+/// Routes that replace each route, each from a time on, in order.
 #[derive(Default)]
 pub struct Detours {
     by_route: Vec<Vec<(Time, RouteId)>>,
 }
 
 impl Detours {
-    /// What is sent on `route` takes each of `routes` from its time on.
+    /// Replaces `route`, for what is sent on it, by each of `routes` from its time on.
     pub fn add(&mut self, route: RouteId, routes: Vec<(Time, RouteId)>) {
         debug_assert!(routes.windows(2).all(|pair| pair[0].0 <= pair[1].0), "detours in order");
         if self.by_route.len() <= route.index() {
@@ -33,7 +33,8 @@ impl Detours {
 mod tests {
     use super::*;
 
-    /// Packets would take a detour too early, or not return from it; or other routes would change.
+    /// A route is replaced from the time of a detour on, until the time of the next; other routes
+    /// stay.
     #[test]
     fn a_route_is_replaced_from_a_time_on() {
         let [own, other, detour] = [0, 1, 2].map(RouteId::new);

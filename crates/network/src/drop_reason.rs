@@ -1,6 +1,6 @@
-//! Why packets are dropped.
+//! Reasons for which packets are dropped.
 
-/// Why a packet was dropped.
+/// Reason for which a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum DropReason {
@@ -38,7 +38,7 @@ impl DropReason {
         Self::Outage,
     ];
 
-    /// Whether it befalls packets behind a link, which has counted them as departed.
+    /// Returns true if it befalls packets behind a link, which has counted them as departed.
     #[must_use]
     pub const fn is_on_wire(self) -> bool {
         matches!(self, Self::Lost | Self::Corrupted | Self::Outage)

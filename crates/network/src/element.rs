@@ -31,7 +31,8 @@ pub trait Element: LogicalProcess + Send {
     /// as part 0, and flow n of it as part n + 1.
     fn probes(&self, _part: u32, _visit: &mut dyn FnMut(&str, f64)) {}
 
-    /// What the engine may assume of this element. Asked when the run begins.
+    /// Returns the properties that the engine may assume of this element. Asked when the run
+    /// begins.
     fn lookahead(&self) -> Lookahead<'_> {
         Lookahead::NONE
     }

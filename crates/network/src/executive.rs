@@ -1,4 +1,4 @@
-//! What the engine uses of a network: the state that elements act on through
+//! Interface of a network to the engine: the state that elements act on through
 //! [`Context`](crate::Context), and the making of contexts.
 //!
 //! For the engine only: an element acts through its context.
@@ -10,7 +10,7 @@ pub use crate::detours::Detours;
 pub use crate::routes::{Hop, PartitionHop, Routes};
 use crate::{Context, ElementId};
 
-/// What [`Context`] offers to the engine.
+/// Operations that [`Context`] offers to the engine.
 pub trait Executive<'a> {
     /// The context of element `me` at `now`, with the timers of its host group if it is deferred.
     fn new(core: &'a mut Core, me: ElementId, now: Time, local: Option<LocalTimers<'a>>) -> Self;

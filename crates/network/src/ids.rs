@@ -22,7 +22,7 @@ impl FlowId {
         Self(self.0 + index)
     }
 
-    /// Which flow it is, from 0, of the group of which `first` is the first.
+    /// Returns its number, from 0, in the group of flows of which `first` is the first.
     #[inline(always)]
     #[must_use]
     pub const fn index_in(self, first: Self) -> u32 {
@@ -46,7 +46,7 @@ forebay_kernel::identifier! {
     SinkId
 }
 
-/// Where a hop of a route leads.
+/// Element or sink to which a hop of a route leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Destination {
     /// To an element, which receives the packet.

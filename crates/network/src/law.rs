@@ -11,7 +11,7 @@ use crate::{
     Window,
 };
 
-/// What waits in a queue, without the packet being transmitted.
+/// Packets that wait in a queue, without the one being transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets waiting.
@@ -46,12 +46,12 @@ pub struct Arrival<'a> {
     pub packet: &'a Packet,
     /// The backlog without this packet.
     pub backlog: Backlog,
-    /// Since when the link is idle (nothing waits, nothing is being transmitted); `None` if it is
-    /// not.
+    /// Time since which the link is idle (nothing waits, nothing is being transmitted); `None` if
+    /// it is not.
     pub idle_since: Option<Time>,
-    /// Since when nothing of this queue waits or is being transmitted, for averages over time;
-    /// `None` if something does. At a link as `idle_since`; a class of a scheduler can be empty
-    /// while the link transmits for others.
+    /// Time since which nothing of this queue waits or is being transmitted, for averages over
+    /// time; `None` if something does. At a link as `idle_since`; a class of a scheduler can be
+    /// empty while the link transmits for others.
     pub empty_since: Option<Time>,
 }
 
@@ -66,7 +66,8 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
-/// Where an average queue lies relative to its thresholds, or to the range in which a law keeps it.
+/// Position of an average queue relative to its thresholds, or to the range in which a law keeps
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ThresholdZone {
     /// Below the minimum threshold.
@@ -100,7 +101,7 @@ pub struct RednAdjustment {
     pub average: f64,
     /// The zone of the average now.
     pub region: ThresholdZone,
-    /// Whether the average was at or above the middle threshold when it was last between the
+    /// True if the average was at or above the middle threshold when it was last between the
     /// minimum and the maximum one.
     pub above_middle: bool,
     /// The maximum probability that the law adapts.
@@ -124,8 +125,8 @@ pub trait DropPolicy: Send {
     /// the middle of the queue (CHOKe): then this is called at that time.
     fn departed(&mut self, _packet: QueuedInfo, _at: Time) {}
 
-    /// Whether a packet that finds the link idle is always accepted unchanged, and does not affect
-    /// the state of the law.
+    /// Returns true if a packet that finds the link idle is always accepted unchanged, and does not
+    /// affect the state of the law.
     fn is_transparent(&self) -> bool {
         false
     }
@@ -143,12 +144,12 @@ pub trait DropPolicy: Send {
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
-    /// Whether it is marked as it is dequeued: it gets the CE codepoint. Only for packets that are
+    /// True if it is marked as it is dequeued: it gets the CE codepoint. Only for packets that are
     /// ECN-capable. (A packet marked as it was enqueued has it already.)
     pub marked: bool,
 }
 
-/// What is known of the packet that a queueing discipline would give next.
+/// Knowledge of the packet that a queueing discipline would give next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextPacket {
     /// Its size; `None` if none may leave yet. Nothing is decided by telling it: after an arrival,
@@ -201,21 +202,21 @@ pub trait QueueDisc: Send {
         None
     }
 
-    /// Whether it gives a packet whenever one waits. A discipline that shapes its traffic does not:
-    /// then [`QueueDisc::ready_at`] tells when to ask again. The answer never changes.
+    /// Returns true if it gives a packet whenever one waits. A discipline that shapes its traffic
+    /// does not: then [`QueueDisc::ready_at`] tells when to ask again. The answer never changes.
     fn is_work_conserving(&self) -> bool {
         true
     }
 
-    /// When the next packet can be dequeued if nothing arrives before, given that packets wait and
-    /// [`QueueDisc::dequeue`] gave none at `now`: later than `now`; [`Time::NEVER`] if only an
-    /// arrival can change that. Too early a time costs an event and changes no departure. Asked
-    /// only of disciplines that are not work-conserving.
+    /// Returns the time at which the next packet can be dequeued if nothing arrives before, given
+    /// that packets wait and [`QueueDisc::dequeue`] gave none at `now`: later than `now`;
+    /// [`Time::NEVER`] if only an arrival can change that. Too early a time costs an event and
+    /// changes no departure. Asked only of disciplines that are not work-conserving.
     fn ready_at(&self, now: Time) -> Time {
         now
     }
 
-    /// Whether it may drop packets in [`QueueDisc::dequeue`], or mark them.
+    /// Returns true if it may drop packets in [`QueueDisc::dequeue`], or mark them.
     fn drops_at_dequeue(&self) -> bool {
         true
     }
@@ -228,7 +229,7 @@ pub trait QueueDisc: Send {
     /// As [`DropPolicy::adjustments`].
     fn adjustments(&mut self, _visit: &mut dyn FnMut(&RednAdjustment)) {}
 
-    /// What it has counted by class up to `now`, if it has classes and was built to count them.
+    /// Returns its counts by class up to `now`, if it has classes and was built to count them.
     fn class_counts(&mut self, _now: Time) -> Option<&mut Vec<ClassCount>> {
         None
     }
@@ -243,7 +244,7 @@ pub trait Conditioner: Send {
     /// Colour `packet`, which sets its precedence, or decide to drop it.
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict;
 
-    /// Whether it may change the precedence of packets, or sets it.
+    /// Returns true if it may change the precedence of packets, or sets it.
     fn colours(&self) -> bool {
         true
     }
@@ -260,8 +261,8 @@ pub trait Conditioner: Send {
         None
     }
 
-    /// Whether it adapts to the round-trip times of its flows: then senders whose packets pass it
-    /// report theirs ([`Packet::srtt`]).
+    /// Returns true if it adapts to the round-trip times of its flows: then senders whose packets
+    /// pass it report theirs ([`Packet::srtt`]).
     fn uses_rtt(&self) -> bool {
         false
     }
@@ -282,14 +283,14 @@ impl ElementState for Vec<(Box<dyn Conditioner>, Stream)> {
     }
 }
 
-/// When a shaper releases packets.
+/// Law by which a shaper releases packets.
 pub trait ShaperLaw: Send {
     /// A packet arrived; `backlog` includes it.
     fn arrived(&mut self, packet: &Packet, backlog: Backlog, now: Time);
 
-    /// When the packet at the head may be released, given `backlog` including it, the release of
-    /// its predecessor, and the conditioner behind the shaper if there is one. Called again after
-    /// every arrival. A time in the past means now.
+    /// Returns the time at which the packet at the head may be released, given `backlog` including
+    /// it, the release of its predecessor, and the conditioner behind the shaper if there is one.
+    /// Called again after every arrival. A time in the past means now.
     fn release_at(
         &self,
         head: &Packet,
@@ -316,7 +317,7 @@ pub struct Burst {
     pub size: Size,
 }
 
-/// What an application sends, and when.
+/// Data that an application sends, and their times.
 pub trait Traffic: Send {
     /// The next burst; `None` when the application has nothing more to send.
     fn next(&mut self, stream: &mut Stream) -> Option<Burst>;
@@ -336,7 +337,7 @@ pub struct Ack {
     /// Bytes newly acknowledged that count towards window growth: at most one window of them, and
     /// without byte counting at most one segment (RFC 5681, section 3.1).
     pub acked: f64,
-    /// How many of them count in slow start at most (L of RFC 3465, section 2.2).
+    /// Number of them that count in slow start at most (L of RFC 3465, section 2.2).
     pub slow_start_limit: f64,
     /// Bytes outstanding before this acknowledgement.
     pub flight: f64,
@@ -344,13 +345,13 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Smoothed round-trip time, if known.
     pub srtt: Option<Span>,
-    /// Whether it reports marks, by ECN-Echo or by counters.
+    /// True if it reports marks, by ECN-Echo or by counters.
     pub ece: bool,
 }
 
 impl Ack {
-    /// By how much it opens `window` in slow start: by what it acknowledges, within the limit, and
-    /// by more than one segment only up to the threshold (Linux, net/ipv4/tcp_cong.c:
+    /// Returns the amount by which it opens `window` in slow start: what it acknowledges, within
+    /// the limit, and more than one segment only up to the threshold (Linux, net/ipv4/tcp_cong.c:
     /// tcp_slow_start).
     #[inline]
     #[must_use]
@@ -369,7 +370,7 @@ pub enum Signal {
     Ecn,
     /// The retransmission timer expired; `first` unless the same segment timed out before.
     Timeout {
-        /// Whether this is the first timeout of the segment.
+        /// True if this is the first timeout of the segment.
         first: bool,
     },
 }
@@ -386,7 +387,7 @@ impl Signal {
     }
 }
 
-/// What a congestion control needs of sender and receiver beside acknowledgements and congestion
+/// Needs of a congestion control, of sender and receiver, beside acknowledgements and congestion
 /// signals. Senders whose law needs nothing pay for nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ControlNeeds {
@@ -400,17 +401,17 @@ pub struct ControlNeeds {
     pub l4s: bool,
 }
 
-/// What an acknowledgement says of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
+/// Sample that an acknowledgement gives of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
 /// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
     /// The current time.
     pub now: Time,
-    /// What it acknowledges cumulatively for the first time.
+    /// Data that it acknowledges cumulatively for the first time.
     pub acked: u64,
-    /// What it reports to have arrived for the first time, cumulatively or by SACK.
+    /// Data that it reports to have arrived for the first time, cumulatively or by SACK.
     pub newly_delivered: u64,
-    /// What was found to be lost since the acknowledgement before.
+    /// Data found to be lost since the acknowledgement before.
     pub newly_lost: u64,
     /// All that has arrived, as far as the sender knows (C.delivered).
     pub delivered: u64,
@@ -421,7 +422,7 @@ pub struct RateSample {
     /// The delivery rate, in bytes per second: the lower of the rates of sending and of
     /// acknowledging. `None` if nothing was delivered, or in less than the least round-trip time.
     pub rate: Option<f64>,
-    /// Whether the application limited the flow when that segment was sent.
+    /// True if the application limited the flow when that segment was sent.
     pub app_limited: bool,
     /// Round-trip time of that segment, unless it was sent more than once.
     pub rtt: Option<Span>,
@@ -430,13 +431,13 @@ pub struct RateSample {
     pub one_way: Span,
     /// Smoothed round-trip time, if known.
     pub srtt: Option<Span>,
-    /// What was in the network before this acknowledgement (C.inflight).
+    /// Data in the network before this acknowledgement (C.inflight).
     pub prior_in_flight: u64,
-    /// What is in the network now: sent, and neither delivered nor lost.
+    /// Data in the network now: sent, and neither delivered nor lost.
     pub in_flight: u64,
-    /// What was in the network when the newest segment had been sent (P.tx_in_flight).
+    /// Data in the network when the newest segment had been sent (P.tx_in_flight).
     pub sent_in_flight: u64,
-    /// What was found to be lost since that segment was sent (RS.lost).
+    /// Data found to be lost since that segment was sent (RS.lost).
     pub lost_since: u64,
     /// Losses are being repaired, by fast recovery or after a timeout, and this acknowledgement
     /// does not end that.
@@ -449,8 +450,8 @@ pub struct RateSample {
     pub selective: bool,
     /// It reports marks: ECN-Echo, or counters that have moved.
     pub ece: bool,
-    /// What it reports to have arrived marked, by counters (RFC 9768) or, where the receiver echoes
-    /// marks exactly, by ECN-Echo; else all that it acknowledges with ECN-Echo.
+    /// Data that it reports to have arrived marked, by counters (RFC 9768) or, where the receiver
+    /// echoes marks exactly, by ECN-Echo; else all that it acknowledges with ECN-Echo.
     pub newly_marked: u64,
     /// The next segment that is to be acknowledged (SND.UNA), by number.
     pub una: u64,
@@ -466,13 +467,13 @@ pub struct LostSegment {
     pub number: u64,
     /// Its bytes of data.
     pub bytes: u64,
-    /// What was in the network when it had been sent, with it (P.tx_in_flight).
+    /// Data in the network when it had been sent, with it (P.tx_in_flight).
     pub sent_in_flight: u64,
-    /// What was found to be lost since it was sent, with it (C.lost - P.lost).
+    /// Data found to be lost since it was sent, with it (C.lost - P.lost).
     pub lost_since: u64,
-    /// Whether the application limited the flow when it was sent.
+    /// True if the application limited the flow when it was sent.
     pub app_limited: bool,
-    /// What has been delivered (C.delivered).
+    /// Data delivered so far (C.delivered).
     pub delivered: u64,
 }
 
@@ -491,7 +492,7 @@ pub trait CongestionControl: Send {
     /// recovery is over (after a timeout: those to restart from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
 
-    /// What the law needs beside these two; asked once, of a new connection.
+    /// Returns the needs of the law beside these two; asked once, of a new connection.
     fn needs(&self) -> ControlNeeds {
         ControlNeeds::default()
     }

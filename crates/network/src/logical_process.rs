@@ -1,5 +1,5 @@
-//! How an element with lookahead acts: the part of the contract between elements and the engine by
-//! which packets are handled ahead of events, or after them, with the same results.
+//! Interface of elements with lookahead: the part of the contract between elements and the engine
+//! by which packets are handled ahead of events, or after them, with the same results.
 //!
 //! An element need not know any of this; links and large groups of hosts do, for speed. The terms
 //! are those of R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
@@ -10,7 +10,7 @@ use forebay_units::Time;
 use crate::routes::{NextHop, PassThrough};
 use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
 
-/// What an element with lookahead does besides [`crate::Element`]; one without says
+/// Behaviour of an element with lookahead besides [`crate::Element`]; one without says
 /// `impl LogicalProcess for Mine {}`.
 pub trait LogicalProcess {
     /// A packet in its [input channels](LookaheadContext::inputs) that it
@@ -28,9 +28,9 @@ pub trait LogicalProcess {
     fn prefetch_packet(&self, _packet: &Packet) {}
 }
 
-/// What [`Context`] offers to elements with lookahead.
+/// Operations that [`Context`] offers to elements with lookahead.
 pub trait LookaheadContext {
-    /// How this element is executed. Asked when the run begins.
+    /// Returns the execution mode of this element. Asked when the run begins.
     #[must_use]
     fn execution_mode(&self) -> ExecutionMode;
 
@@ -314,8 +314,8 @@ mod tests {
         Context { core, me: ElementId::new(me), now: at(now), local: None }
     }
 
-    /// A host would run past a timer or a packet that concerns it, or set timers for what could be
-    /// done in place.
+    /// A deferred host advances in place up to its next timer or arrival, unless a packet was
+    /// handed on or a batch is full; then it sets a timer instead.
     #[test]
     fn time_advances_in_place_while_nothing_concerns_the_element() {
         let (mut core, mut timers) = (core(), EventList::new());
@@ -352,7 +352,8 @@ mod tests {
         );
     }
 
-    /// Packets sent ahead would arrive elsewhere, or at another time.
+    /// Packets sent ahead enter the channel of the next element with the time of their arrival, and
+    /// count as hops only once they are taken.
     #[test]
     fn packets_are_sent_ahead_into_the_channel_of_the_next() {
         let mut core = core();
@@ -368,8 +369,7 @@ mod tests {
         assert_eq!(context(&mut core, 2, 10).next_hop(), None);
     }
 
-    /// A packet that goes to a sink without an event would be counted differently from one that
-    /// does with an event.
+    /// A packet that crosses to a sink without an event is counted as one that does with an event.
     #[test]
     fn to_cross_to_a_sink_without_an_event_counts_the_same() {
         let (mut ahead, mut timed) = (core(), core());
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!((ahead.virtual_events, timed.virtual_events), (1, 0));
     }
 
-    /// Hops and events would be missing for packets that were taken from channels.
+    /// Each packet that is taken from channels counts as a hop and an event, once.
     #[test]
     fn what_is_taken_from_channels_counts_as_hops_and_events() {
         let mut core = core();
@@ -414,8 +414,8 @@ mod tests {
         assert_eq!((core.counters.hops, core.virtual_events), (2, 0));
     }
 
-    /// A link with one input and one output would lose packets, keep them, or leave its successor
-    /// unaware of them.
+    /// A pass-through with one input and one output forwards the packets that are known, in order,
+    /// takes them from its input and notifies its successor.
     #[test]
     fn a_pass_through_forwards_from_channel_to_channel() {
         let mut core = core();
@@ -453,7 +453,8 @@ mod tests {
         assert_eq!(core.channels.digest(ReceiverId::new(1)), digest);
     }
 
-    /// A link would process packets before all are known, be notified of none, or of each.
+    /// An element sees its own bounds and channels: packets are known up to the channel clocks, and
+    /// it is notified only of what it has asked for.
     #[test]
     fn an_element_sees_its_own_channels_and_bounds() {
         let mut core = core();

@@ -9,26 +9,26 @@ use forebay_units::{Rate, Span};
 
 use crate::RouteId;
 
-/// What the engine may assume of an element.
+/// Properties that the engine may assume of an element.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lookahead<'a> {
-    /// Whether it schedules the departure of each packet when it accepts it: from then on it knows
+    /// True if it schedules the departure of each packet when it accepts it: from then on it knows
     /// when it will hand the packet on, and packets leave in order.
     pub schedules_departures: bool,
-    /// If it schedules departures: how long, at least, it knows of a packet before the far end gets
-    /// it. The propagation delay of a link.
+    /// Least span, if it schedules departures, for which it knows of a packet before the far end
+    /// gets it: the propagation delay of a link.
     pub span: Span,
     /// Its rate, if it schedules departures and has one. It decides whether sending packets ahead
     /// pays, and nothing else.
     pub rate: Option<Rate>,
-    /// Whether it can take packets from input channels: before they arrive, if all come from links
+    /// True if it can take packets from input channels: before they arrive, if all come from links
     /// that send ahead ([`crate::LogicalProcess::on_notify`]); and up to `span` late, if all come
     /// from hosts whose execution is deferred.
     pub accepts_ahead: bool,
     /// The routes on which it sends, if it is a host whose execution can be deferred: no other
     /// element sends on them.
     pub own_routes: &'a [RouteId],
-    /// Whether its execution can be deferred, with the times at which it should have acted: it acts
+    /// True if its execution can be deferred, with the times at which it should have acted: it acts
     /// on nothing but its packets and its timers, and touches nothing but what its
     /// [`crate::Context`] gives.
     pub can_defer: bool,
@@ -54,10 +54,10 @@ impl<'a> Lookahead<'a> {
     }
 }
 
-/// How what leaves an element reaches the next.
+/// Ways in which what leaves an element reaches the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Departures {
-    /// By an event when the packet reaches the far end.
+    /// An event brings the packet when it reaches the far end.
     #[default]
     Timed,
     /// All elements that follow have input channels, and sinks may: packets are
@@ -68,35 +68,36 @@ pub enum Departures {
     ToSinks,
 }
 
-/// How an element is executed, as the engine has found from the routes, the lookahead of all
-/// elements and the observers.
+/// Way in which an element is executed, as the engine has found it from the routes, the lookahead
+/// of all elements and the observers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ExecutionMode {
-    /// Whether every packet comes by the input channels: ahead of its time from links that send
+    /// True if every packet comes by the input channels: ahead of its time from links that send
     /// ahead, or late from hosts whose execution is deferred. See
     /// [`crate::LogicalProcess::on_notify`].
     pub takes_from_channels: bool,
-    /// How what leaves it reaches the next.
+    /// Way in which what leaves it reaches the next.
     pub departures: Departures,
-    /// Whether departures need to be decided only when counters or probes are read, or (where they
+    /// True if departures need to be decided only when counters or probes are read, or (where they
     /// are sent ahead) when they could have reached the element that takes them from an input
     /// channel.
     pub lazy: bool,
-    /// Where departures are sent ahead: how long after a packet has left that can still be done.
+    /// Span after the departure of a packet within which it can still be sent ahead, where
+    /// departures are.
     pub slack: Span,
-    /// By how much its own execution may be deferred, or that of the hosts that hand it packets.
+    /// Span by which its own execution may be deferred, or that of the hosts that hand it packets.
     pub late: Span,
 }
 
 impl ExecutionMode {
-    /// Whether what leaves is sent ahead.
+    /// Returns true if what leaves is sent ahead.
     #[inline(always)]
     #[must_use]
     pub const fn sends_ahead(&self) -> bool {
         matches!(self.departures, Departures::Ahead)
     }
 
-    /// Whether what leaves goes to sinks only.
+    /// Returns true if what leaves goes to sinks only.
     #[inline(always)]
     #[must_use]
     pub const fn to_sinks(&self) -> bool {

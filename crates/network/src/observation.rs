@@ -4,7 +4,7 @@ use forebay_units::{Span, Time};
 
 use crate::{Backlog, DropReason, FlowId, LinkId, Packet, RecordTable, RednAdjustment, Signal};
 
-/// What happens to a call.
+/// Event in the life of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallEvent {
     /// It was present from the start of the run.
@@ -75,7 +75,7 @@ pub enum Observation<'a> {
     Adjusted {
         /// The link where it happened.
         link: LinkId,
-        /// What changed.
+        /// Change of its parameters.
         adjustment: &'a RednAdjustment,
     },
     /// A packet was dropped.
@@ -154,7 +154,7 @@ pub enum Observation<'a> {
         flow: FlowId,
         /// Number of the client's flows, 1 for a write.
         flows: u32,
-        /// When it was written, or asked for.
+        /// Time at which it was written, or asked for.
         begun: Time,
         /// Its bytes, without headers.
         bytes: u64,
@@ -165,16 +165,17 @@ pub enum Observation<'a> {
     Call {
         /// The first flow of its class.
         flow: FlowId,
-        /// Which call: what its packets carry in [`Packet::tag`]; `u64::MAX` if it was blocked.
+        /// Number of the call, which its packets carry in [`Packet::tag`]; `u64::MAX` if it was
+        /// blocked.
         call: u64,
-        /// What happened.
+        /// Event that happened.
         event: CallEvent,
     },
     /// The ingress node of an aggregate begins or stops blocking new calls.
     Admission {
         /// The first flow of the aggregate.
         flow: FlowId,
-        /// Whether it blocks from now on.
+        /// True if it blocks from now on.
         blocking: bool,
     },
 }
@@ -185,6 +186,6 @@ pub trait Observer: Send {
     /// `fact` has happened at `now`.
     fn observe(&mut self, now: Time, fact: &Observation<'_>);
 
-    /// What was recorded, as tables of columns.
+    /// Returns what was recorded, as tables of columns.
     fn tables(&mut self) -> Vec<RecordTable>;
 }

@@ -30,7 +30,7 @@ pub enum PcnMark {
     Excess,
 }
 
-/// What a packet is to the elements at the ends of its route.
+/// Role of a packet for the elements at the ends of its route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketKind {
     /// Data of its flow.
@@ -56,11 +56,11 @@ pub enum PacketKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Packet {
-    /// When its sender handed it to the network.
+    /// Time at which its sender handed it to the network.
     pub created: Time,
     /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
     pub number: u64,
-    /// What else its [kind](Packet::kind) carries, written and read by the mechanism whose kind it
+    /// Further content of its [kind](Packet::kind), written and read by the mechanism whose kind it
     /// is: of an acknowledgement the timestamp echo ([`Packet::timestamp_echo`]), of a segment the
     /// sender's round-trip time ([`Packet::srtt`]), of a packet of a call which call, of a
     /// notification its type, of a resource-management cell its rates, of frames their number.
@@ -89,9 +89,9 @@ pub struct Marking {
     pub dscp: u8,
 }
 
-/// What queues and counters need to know of a packet that they no longer hold: its size on the wire
-/// in the lower sixteen bits, its precedence in the next eight, and above that bits of no use to
-/// them. One word, so that one store writes it.
+/// Properties that queues and counters need to know of a packet that they no longer hold: its size
+/// on the wire in the lower sixteen bits, its precedence in the next eight, and above that bits of
+/// no use to them. One word, so that one store writes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueuedInfo(u32);
 
@@ -179,7 +179,7 @@ impl Packet {
         }
     }
 
-    /// What queues and counters keep of it.
+    /// Returns the properties that queues and counters keep of it.
     #[inline(always)]
     #[must_use]
     pub const fn queued_info(&self) -> QueuedInfo {
@@ -213,7 +213,7 @@ impl Packet {
         self
     }
 
-    /// Whether it may be marked instead of dropped.
+    /// Returns true if it may be marked instead of dropped.
     #[inline]
     #[must_use]
     pub const fn is_ecn_capable(&self) -> bool {
@@ -304,7 +304,7 @@ impl Packet {
         self
     }
 
-    /// Whether its sender reports that it is in slow start.
+    /// Returns true if its sender reports that it is in slow start.
     #[inline]
     #[must_use]
     pub const fn is_in_slow_start(&self) -> bool {
@@ -322,7 +322,7 @@ impl Packet {
         Some(Span::from_ps(self.tag & !(SRTT | SLOW_START)))
     }
 
-    /// What it is.
+    /// Returns its kind.
     #[inline]
     #[must_use]
     pub const fn kind(&self) -> PacketKind {
@@ -352,22 +352,22 @@ impl Packet {
         self
     }
 
-    /// Whether it is neither [data nor a probe](PacketKind) of its flow, but goes back to a source
-    /// or steers one: such packets are counted apart.
+    /// Returns true if it is neither [data nor a probe](PacketKind) of its flow, but goes back to a
+    /// source or steers one: such packets are counted apart.
     #[inline]
     #[must_use]
     pub const fn is_feedback(&self) -> bool {
         self.flags & FEEDBACK != 0
     }
 
-    /// Whether it is a [probe](PacketKind::Probe).
+    /// Returns true if it is a [probe](PacketKind::Probe).
     #[inline]
     #[must_use]
     pub const fn is_probe(&self) -> bool {
         self.flags & (FEEDBACK | PROBE) == PROBE
     }
 
-    /// Whether it is data sent again.
+    /// Returns true if it is data sent again.
     #[inline]
     #[must_use]
     pub const fn is_retransmission(&self) -> bool {
@@ -422,14 +422,14 @@ impl Packet {
         self.flags
     }
 
-    /// Whether it is an acknowledgement with ECN-Echo (RFC 3168, section 6.1).
+    /// Returns true if it is an acknowledgement with ECN-Echo (RFC 3168, section 6.1).
     #[inline]
     #[must_use]
     pub const fn ece(&self) -> bool {
         self.flags & (FEEDBACK | ECE) == FEEDBACK | ECE
     }
 
-    /// Whether it is data that its receiver is to hand on at once (TCP's PSH).
+    /// Returns true if it is data that its receiver is to hand on at once (TCP's PSH).
     #[inline]
     #[must_use]
     pub const fn is_pushed(&self) -> bool {
@@ -464,7 +464,8 @@ impl Packet {
         CWR
     );
     flag!(
-        /// Whether it carries the last data of a finite transfer (TCP's PSH), or of a frame.
+        /// Returns true if it carries the last data of a finite transfer (TCP's PSH), or of a
+        /// frame.
         is_last,
         /// The packet as the last of a transfer, or of a frame (or not).
         as_last,
@@ -489,13 +490,13 @@ impl Message for Packet {
 mod tests {
     use super::*;
 
-    /// Every queue and every copy would cost more memory traffic than planned.
+    /// A packet is forty bytes: its size sets the memory traffic of every queue and every copy.
     #[test]
     fn a_packet_is_forty_bytes() {
         assert_eq!(size_of::<Packet>(), 40);
     }
 
-    /// One header field would overwrite another.
+    /// Setting one header field leaves the others as they are.
     #[test]
     fn fields_do_not_disturb_each_other() {
         let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
@@ -513,10 +514,10 @@ mod tests {
         assert_eq!(packet.pcn(), None);
     }
 
-    /// A sender would decode another counter than the receiver sent: the eight values of the ACE
-    /// field come back as they are, larger counts by their lower three bits, and nothing else in
-    /// the packet changes. As flags of the TCP header (RFC 9768, figure 3) they are AE, CWR and
-    /// ECE, from the highest: the initial 5 is AE and ECE.
+    /// The ACE field holds three bits: its eight values come back as they are, larger counts by
+    /// their lower three bits, and nothing else in the packet changes. As flags of the TCP header
+    /// (RFC 9768, figure 3) they are AE, CWR and ECE, from the highest: the initial 5 is AE and
+    /// ECE.
     #[test]
     fn the_ace_field_holds_three_bits() {
         let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 40, RouteId::new(3))
@@ -531,8 +532,8 @@ mod tests {
         assert_eq!((first.is_last(), first.cwr(), first.ece()), (true, false, true));
     }
 
-    /// A conditioner would take a timestamp echo, a call's number or an empty tag for a round-trip
-    /// time or for slow start, or the one for the other.
+    /// Only a round-trip time and a slow start that the sender reports are read as such: neither a
+    /// timestamp echo, nor a call's number, nor an empty tag, and not one for the other.
     #[test]
     fn only_a_reported_round_trip_time_is_one() {
         let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
@@ -554,7 +555,8 @@ mod tests {
         assert_eq!((of_call.srtt(), of_call.is_in_slow_start()), (None, false));
     }
 
-    /// A source would take a notification for an acknowledgement, or a port data for feedback.
+    /// A packet is of the kind given last and of no other, and only acknowledgements,
+    /// notifications, reports and resource-management cells are feedback.
     #[test]
     fn a_packet_is_of_the_kind_given_last_and_of_no_other() {
         use PacketKind::{Ack, Data, Notification, Probe, Report, ResourceCell};

@@ -13,7 +13,7 @@ pub(crate) struct PairTable<V> {
     /// At most a quarter full, so that most lie where they are looked for first; a power of two of
     /// them.
     entries: Vec<Entry<V>>,
-    /// How far a hash is shifted to become an index.
+    /// Number of bits by which a hash is shifted to become an index.
     shift: u32,
     len: usize,
 }
@@ -132,8 +132,7 @@ mod tests {
         (ElementId::new(element), RouteId::new(route))
     }
 
-    /// A packet would be forwarded by the entry of another element or route, or an entry would be
-    /// lost when the table grows.
+    /// The table holds what an ordered map of the same pairs does, also after it has grown.
     #[test]
     fn it_holds_what_an_ordered_map_holds() {
         let mut stream = forebay_kernel::Streams::new(1, 0).named("pairs");
@@ -151,8 +150,8 @@ mod tests {
         }
     }
 
-    /// Networks of many routes would be slow to build and to run: consecutive numbers, which are
-    /// the usual ones, must not lie in one another's way.
+    /// Consecutive pairs, which are the usual ones, do not lie in one another's way: networks of
+    /// many routes are fast to build and to run.
     #[test]
     fn consecutive_pairs_are_found_at_once() {
         let mut table = PairTable::default();

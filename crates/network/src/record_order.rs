@@ -1,5 +1,5 @@
-//! What shows only when packets are taken in the order in which they were sent: how delay varies
-//! from one to the next, and how many are lost in a row.
+//! Results that need packets in the order in which they were sent: the variation of delay from one
+//! to the next, and the number lost in a row.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::record::{Column, RecordTable};
 use crate::{Distribution, Observation, Observer, Packet};
 
 /// Packets of a flow that are followed at most; of more under way, the oldest are forgotten.
-const MOST: usize = 1 << 20;
+const MAX_FOLLOWED: usize = 1 << 20;
 /// Quantiles of the variation that are listed.
 const SHARES: [(&str, f64); 4] =
     [("p50_ipdv_s", 0.5), ("p95_ipdv_s", 0.95), ("p99_ipdv_s", 0.99), ("p999_ipdv_s", 0.999)];
@@ -28,12 +28,12 @@ pub struct PacketOrder {
     tables: Tables,
 }
 
-/// Which tables there are to be.
+/// Tables that are to be recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tables {
-    /// How delay varies from packet to packet.
+    /// Variation of delay from packet to packet.
     pub jitter: bool,
-    /// How many packets are lost in a row.
+    /// Numbers of packets lost in a row.
     pub losses: bool,
 }
 
@@ -69,7 +69,7 @@ struct Tally {
     variation: Distribution,
     /// Sum of the interarrival jitter after each pair.
     smoothed: f64,
-    /// How often so many were lost in a row.
+    /// Number of times that so many were lost in a row.
     runs: BTreeMap<u64, u64>,
 }
 
@@ -91,7 +91,7 @@ impl PacketOrder {
 
     fn sent(&mut self, packet: &Packet) {
         let flow = &mut self.flows[packet.flow.index()];
-        if flow.under_way.len() >= MOST {
+        if flow.under_way.len() >= MAX_FOLLOWED {
             flow.under_way.pop_front();
             flow.before = None;
         }
@@ -99,7 +99,8 @@ impl PacketOrder {
         flow.under_way.push_back(Sent { created, number, fate: Fate::UnderWay });
     }
 
-    /// What became of `packet` is known at `now`. Of copies that a wire made, the first counts.
+    /// Settles the fate of `packet`, which is known at `now`. Of copies that a wire made, the first
+    /// counts.
     fn settle(&mut self, packet: &Packet, fate: Fate, now: Time) {
         let index = packet.flow.index();
         let (flow, tally) =
@@ -257,11 +258,11 @@ mod tests {
         values.clone()
     }
 
-    /// Jitter would be that of arrivals in the order in which they come, or between packets with
-    /// losses between them. Delays of 5, 8, lost, 6, 26 and 7 ms, the fifth arriving after the
-    /// sixth: pairs differ by 3, 20 and 19 ms, 14 on average. RFC 3550's jitter is 3/16 after the
-    /// first, 3/16 + (20 - 3/16)/16 = 1.42578125 after the second, and 1.42578125 + (19 -
-    /// 1.42578125)/16 = 2.524169921875 after the third; on average 1.379150390625 ms.
+    /// Variation is between consecutive packets of the order sent that both arrived: delays of 5,
+    /// 8, lost, 6, 26 and 7 ms, the fifth arriving after the sixth: pairs differ by 3, 20 and 19
+    /// ms, 14 on average. RFC 3550's jitter is 3/16 after the first, 3/16 + (20 - 3/16)/16 =
+    /// 1.42578125 after the second, and 1.42578125 + (19 - 1.42578125)/16 = 2.524169921875 after
+    /// the third; on average 1.379150390625 ms.
     #[test]
     fn variation_is_between_consecutive_packets_that_arrived() {
         let mut order = PacketOrder::new(vec![0], Time::ZERO, BOTH);
@@ -273,8 +274,8 @@ mod tests {
         assert!((floats(&tables[0], "rtp_jitter_s")[0] - 1.379_150_390_625e-3).abs() < 1e-12);
     }
 
-    /// Losses in a row would be those in the order of drops, or of two flows together: runs of 2, 1
-    /// and, at the end, 2 packets of one flow, and of 3 of another of the same group.
+    /// Losses in a row are of packets that one flow sent one after the other: runs of 2, 1 and, at
+    /// the end, 2 packets of one flow, and of 3 of another of the same group.
     #[test]
     fn runs_are_of_packets_sent_one_after_the_other() {
         let mut order = PacketOrder::new(vec![1, 1], Time::ZERO, BOTH);
@@ -287,7 +288,8 @@ mod tests {
         }
     }
 
-    /// What was sent before the end of the warm-up, and settled then, would count.
+    /// Packets that were sent before the end of the warm-up do not count, when they are settled
+    /// later either.
     #[test]
     fn nothing_counts_before_the_end_of_the_warm_up() {
         let mut order = PacketOrder::new(vec![0], Time::ZERO + Span::from_ms(25), BOTH);

@@ -30,7 +30,7 @@ pub struct PassThrough {
 /// The channel of a hop where packets are not sent ahead.
 const NO_CHANNEL: ChannelId = ChannelId::of_number(u32::MAX);
 
-/// Where a hop leads, as one partition sees it.
+/// Target of a hop, as one partition sees it.
 pub enum PartitionHop {
     /// To the next element, in this partition.
     Stays,
@@ -84,18 +84,18 @@ impl Hop {
 /// The forwarding tables of all elements.
 #[derive(Default)]
 pub struct Routes {
-    /// By route: its first hop.
+    /// First hop of each route.
     first_hops: Vec<Hop>,
-    /// By element and route: the next hop.
+    /// Next hop by element and route.
     next_hops: PairTable<Hop>,
-    /// By element: the next hop of all routes that pass it, if it is the same; else that to
+    /// Next hop, for each element, of all routes that pass it, if it is the same; else that to
     /// nowhere. Most links lead to one element, and then a packet needs no look-up.
     common_hop: Vec<Hop>,
-    /// By element: the routes that pass it, in order.
+    /// Routes that pass each element, in order.
     passing: Vec<Vec<RouteId>>,
-    /// By element and route: the reverse route from there to where the route begins.
+    /// Reverse route, by element and route, from the element to where the route begins.
     reverse: PairTable<Option<RouteId>>,
-    /// By element: the reverse routes that begin at it, in the order in which they were added.
+    /// Reverse routes that begin at each element, in the order in which they were added.
     reverse_from: Vec<Vec<RouteId>>,
 }
 
@@ -283,8 +283,8 @@ mod tests {
         element(number).into()
     }
 
-    /// Packets would be handed to an element of another route, or a large network would need memory
-    /// for every pair of an element and a route that never meet.
+    /// A hop is that of its own route, and only the pairs of an element and a route that meet are
+    /// stored: a large network needs no memory for the others.
     #[test]
     fn hops_are_those_of_the_route_and_nothing_else_is_stored() {
         let mut routes = Routes::default();
@@ -300,8 +300,8 @@ mod tests {
         assert_eq!(routes.next_hops.len(), 4);
     }
 
-    /// A packet would be counted at a sink instead of received by an element, or the tables would
-    /// not fit into the caches: a hop is three words.
+    /// A hop leads to an element or to a sink of the same number, and is three words, so that the
+    /// tables fit into the caches.
     #[test]
     fn a_hop_leads_to_an_element_or_a_sink() {
         let hops = [to(5), SinkId::new(5).into()].map(Hop::leading_to);
@@ -311,14 +311,15 @@ mod tests {
         assert_eq!(size_of::<Hop>(), 12);
     }
 
-    /// A network of so many elements that their numbers meet those of sinks would mix them up.
+    /// A network of so many elements that their numbers meet those of sinks is refused.
     #[test]
     #[should_panic(expected = "fewer than 2^31 - 1")]
     fn elements_and_sinks_share_no_numbers() {
         Hop::leading_to(to(1 << 31));
     }
 
-    /// Sources would be notified on the way of another route.
+    /// A reverse route is found at the element and for the route that it was added for, and nowhere
+    /// else.
     #[test]
     fn reverse_routes_are_found_where_they_were_added() {
         let mut routes = Routes::default();
@@ -330,7 +331,8 @@ mod tests {
         assert_eq!(routes.reverse_from(two).collect::<Vec<_>>(), [back]);
     }
 
-    /// A partition would send packets to an element that lies in another one.
+    /// A partition keeps the hops to its own elements, sends into outboxes where a hop leaves it,
+    /// and stores nothing of other partitions.
     #[test]
     fn a_partition_keeps_its_own_hops_and_outboxes() {
         let mut routes = Routes::default();

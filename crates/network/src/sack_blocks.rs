@@ -51,7 +51,7 @@ impl SackBlocks {
     }
 }
 
-/// Where a [`SackTable`] keeps the SACK blocks of an acknowledgement. 24 bits, so that a packet has
+/// Place in a [`SackTable`] of the SACK blocks of an acknowledgement. 24 bits, so that a packet has
 /// room for its DSCP beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackSlot(u32);
@@ -83,7 +83,7 @@ impl SackSlot {
         self.0 as usize
     }
 
-    /// Whether it stands for no blocks.
+    /// Returns true if it stands for no blocks.
     #[inline]
     #[must_use]
     pub const fn is_none(self) -> bool {
@@ -149,8 +149,8 @@ mod tests {
         blocks
     }
 
-    /// An acknowledgement would carry more blocks than fit into the options of a TCP header: four
-    /// (RFC 2018, section 3); or of other ones than the receiver changed last.
+    /// An acknowledgement has the four blocks that were added first, the most that fit into the
+    /// options of a TCP header (RFC 2018, section 3).
     #[test]
     fn an_acknowledgement_has_at_most_four_blocks() {
         let mut blocks = SackBlocks::default();
@@ -159,7 +159,8 @@ mod tests {
         assert_eq!(blocks.as_slice(), [(10, 11), (20, 21), (30, 31), (40, 41)]);
     }
 
-    /// A sender would be told what another receiver has, or memory grow with each acknowledgement.
+    /// A slot holds what was stored in it until it is taken or freed, and then is used again:
+    /// memory does not grow with each acknowledgement.
     #[test]
     fn slots_hold_what_was_stored_until_it_is_taken() {
         let mut table = SackTable::default();
@@ -176,8 +177,8 @@ mod tests {
         assert_eq!(taken, [blocks(30), blocks(20), blocks(9), blocks(40)]);
     }
 
-    /// A run with very many acknowledgements in flight would stop, or two of them share a slot:
-    /// with 2^24 - 1 of them, the next goes without blocks, until one has arrived.
+    /// A full table stores no more: with 2^24 - 1 acknowledgements in flight, the next goes without
+    /// blocks, until one has arrived.
     #[test]
     fn a_full_table_stores_no_more() {
         let most = (1 << 24) - 1;

@@ -1,5 +1,5 @@
-//! What elements state of their inner state, so that it can be checked from outside: quantities for
-//! which a standard gives bounds, and which no fact and no counter tells.
+//! Inner state that elements show, so that it can be checked from outside: quantities for which a
+//! standard gives bounds, and which no fact and no counter tells.
 //!
 //! An element shows it beside its counters ([`OwnCount::state`](crate::OwnCount::state)); nothing
 //! is gathered unless someone asks.
@@ -8,8 +8,8 @@ use forebay_units::{Rate, Span, Time};
 
 use crate::{FlowId, Window};
 
-/// What the packets that a token bucket pays for have in common: those that pass it without having
-/// tokens fall outside.
+/// Property that the packets that a token bucket pays for have in common: those that pass it
+/// without having tokens fall outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Paid {
     /// They get this precedence.
@@ -25,16 +25,16 @@ pub enum Paid {
 pub struct BucketState {
     /// Tokens in it, in bytes (of a pool of cells: in cells).
     pub level: f64,
-    /// What its definition keeps the level above: 0, unless it may be in debt.
+    /// Bound that its definition keeps the level above: 0, unless it may be in debt.
     pub least: f64,
-    /// What it holds when full, in the unit of `level`.
+    /// Level when full, in the unit of `level`.
     pub depth: f64,
     /// Rate at which tokens come, and what the packets are that it pays for in full: these keep to
     /// rate and depth. `None` where they may not, as where the depth changes.
     pub pays: Option<(Rate, Paid)>,
 }
 
-/// What a TCP sender knows of its connection, in segments where the standards count bytes.
+/// State that a TCP sender has of its connection, in segments where the standards count bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpSenderState {
     /// The flow.
@@ -57,13 +57,13 @@ pub struct TcpSenderState {
     pub resent: u64,
     /// Segments reported by SACK, as half-open ranges.
     pub sacked: Vec<(u64, u64)>,
-    /// How many segments the scoreboard takes these to be.
+    /// Number of segments that the scoreboard takes these to be.
     pub sacked_total: u64,
     /// The retransmission timeout.
     pub rto: Span,
     /// Least and largest timeout that the parameters allow.
     pub rto_bounds: (Span, Span),
-    /// When the retransmission timer expires; [`Time::NEVER`] if it is off.
+    /// Time at which the retransmission timer expires; [`Time::NEVER`] if it is off.
     pub deadline: Time,
 }
 

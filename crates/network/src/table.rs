@@ -1,4 +1,4 @@
-//! What observers and samplers give back: tables of columns.
+//! Tables of columns that observers and samplers give back.
 
 /// One column of a table.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,13 +9,13 @@ pub struct DataFile {
     name: Option<String>,
     /// Its contents.
     pub text: String,
-    /// Whether it lies outside the folder of the scenario: then nothing of it is shown.
+    /// True if it lies outside the folder of the scenario: then nothing of it is shown.
     is_outside: bool,
 }
 
-/// What is wrong with a line of a data file.
+/// Fault in a line of a data file.
 pub struct Fault {
-    /// With what stands there.
+    /// Sentence that quotes what stands there.
     quoting: String,
     /// Without that, if that is another sentence.
     plain: Option<String>,
@@ -46,8 +46,9 @@ impl DataFile {
     /// The key beside `file` and `text` of what was read from outside the folder of the scenario.
     pub const OUTSIDE: &str = "outside";
 
-    /// What is wrong in line `line`, counted from 1. A file outside the folder of the scenario is
-    /// not quoted: a scenario from elsewhere could name any, and messages are passed on.
+    /// Returns the message of a fault in line `line`, counted from 1. A file outside the folder of
+    /// the scenario is not quoted: a scenario from elsewhere could name any, and messages are
+    /// passed on.
     #[must_use]
     pub fn wrong(&self, line: usize, fault: impl Into<Fault>) -> String {
         let Fault { quoting, plain } = fault.into();
@@ -70,8 +71,8 @@ impl DataFile {
         lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
     }
 
-    /// Which of `known` each column of the table with this `header` is; the first `required` of
-    /// them must be there.
+    /// Returns the place among `known` of each column of the table with this `header`; the first
+    /// `required` of them must be there.
     ///
     /// # Errors
     /// What is wrong, and which columns there can be.
@@ -109,7 +110,7 @@ impl Parameter for DataFile {
         Ok(Self { name: entry("file"), text, is_outside: table.contains_key(Self::OUTSIDE) })
     }
 
-    /// What a scenario is goes by what is in the file, not by its name.
+    /// Shows the contents of the file, not its name: they make a scenario what it is.
     fn show(&self) -> String {
         format!("contents {}", &blake3::hash(self.text.as_bytes()).to_hex()[..16])
     }
@@ -119,8 +120,7 @@ impl Parameter for DataFile {
 mod tests {
     use super::*;
 
-    /// The same scenario would have another hash where its file has another name, or another one
-    /// the same hash.
+    /// The hash of a scenario depends on the contents of its files, and not on their names.
     #[test]
     fn contents_are_what_counts() {
         let of = |name: Option<&str>, text: &str| {
@@ -131,8 +131,9 @@ mod tests {
         assert_ne!(of(None, "1"), of(None, "2"));
     }
 
-    /// A scenario of others could have any file of this machine told to whom its messages are
-    /// shown; a file beside it is quoted, so that its author finds the place.
+    /// A file from outside the folder of the scenario is not quoted, so a scenario of others cannot
+    /// have a file of this machine told to whom its messages are shown; a file beside it is quoted,
+    /// so that its author finds the place.
     #[test]
     fn a_file_from_elsewhere_is_not_quoted() {
         let columns = |header: &str| DataFile::columns(header, &["time_s", "rate_bps"], 2);

@@ -44,7 +44,7 @@ pub fn default_in(fields: &[Field], name: &str) -> Option<fn() -> Value> {
     fields.iter().find(|field| field.name == name).and_then(|field| field.default)
 }
 
-/// How many fields `parts` have together.
+/// Returns the number of fields that `parts` have together.
 #[must_use]
 pub const fn count(parts: &[&[Field]]) -> usize {
     let (mut total, mut part) = (0, 0);

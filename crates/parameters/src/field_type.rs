@@ -1,17 +1,17 @@
-//! What a line of `parameters!` can have as its type.
+//! Types that a line of `parameters!` can have.
 
 use crate::{Parameter, Problem, Section, Value};
 
-/// What a line of [`parameters!`](crate::parameters) can have as its type: a value
-/// ([`Parameter`]), or mechanisms ([`Inner`](crate::Inner)).
+/// Type that a line of [`parameters!`](crate::parameters) can have: a value ([`Parameter`]), or
+/// mechanisms ([`Inner`](crate::Inner)).
 pub trait FieldType: Sized {
-    /// What to write, with an example.
+    /// Text to write, with an example.
     const KIND: &'static str;
     /// The words allowed and what each means, for a closed set.
     const CHOICES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether it is a list.
+    /// True if it is a list.
     const LIST: bool = false;
-    /// Whether it may be left out without a default.
+    /// True if it may be left out without a default.
     const OPTIONAL: bool = false;
     /// The category of the mechanisms that it takes, if its values are such.
     const MECHANISM: Option<&'static str> = None;

@@ -35,11 +35,11 @@ pub use types::{Choice, Length, Parameter, Spread};
 pub struct Field {
     /// Key in the scenario file.
     pub name: &'static str,
-    /// What it means.
+    /// Meaning, in words.
     pub meaning: &'static str,
-    /// What kind of value it takes, with an example.
+    /// Kind of value that it takes, with an example.
     pub kind: &'static str,
-    /// Whether it takes a list of such values.
+    /// True if it takes a list of such values.
     pub list: bool,
     /// The words allowed and what each means, if the value is one of a closed set.
     pub choices: &'static [(&'static str, &'static str)],
@@ -47,9 +47,9 @@ pub struct Field {
     pub mechanism: Option<&'static str>,
     /// The default; `None` if the parameter must be given or may stay absent.
     pub default: Option<fn() -> Value>,
-    /// Whether it may be left out.
+    /// True if it may be left out.
     pub optional: bool,
-    /// Where definition and default come from.
+    /// Source of definition and default.
     pub source: &'static str,
 }
 
@@ -106,7 +106,7 @@ mod tests {
         Sample::read(&Section::root(&node, &Echo::default()).unwrap())
     }
 
-    /// A scenario would run with other values than it states, or refuse its own defaults.
+    /// Values are read as a scenario states them, and defaults where it states none.
     #[test]
     fn values_and_defaults_are_read() {
         let sample = read(&[("rate", "34 Mbit/s".into()), ("limit", "45 kB".into())]).unwrap();
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(sample.limit, Some(Length::Bytes(45_000)));
     }
 
-    /// A user could not tell which key was wrong and what would be right.
+    /// A wrong value names its key, and what is allowed there.
     #[test]
     fn wrong_values_name_the_key_and_what_is_allowed() {
         let missing = read(&[]).unwrap_err();
@@ -130,11 +130,11 @@ mod tests {
     }
 
     parameters! {
-        /// What kinds of sample share.
+        /// Parameters that kinds of sample share.
         pub struct Shared {
-            /// Whether it is gentle.
+            /// True if it is gentle.
             gentle: bool = false, "RFC 1";
-            /// How often.
+            /// Number of times.
             count: u32 = 3, "RFC 1";
         }
     }
@@ -159,9 +159,8 @@ mod tests {
         Node::new(Value::Table(entries.iter().map(node).collect()))
     }
 
-    /// A scenario would show the seams of a shared group, or the kinds that share it could not
-    /// differ in a default: keys stand side by side in the order of the definition, slips are found
-    /// among all of them, and another default goes with another source.
+    /// A shared group is part of the whole: keys stand side by side in the order of the definition,
+    /// slips are found among all of them, and another default goes with another source.
     #[test]
     fn a_shared_group_is_part_of_the_whole() {
         let names: Vec<&str> = Whole::FIELDS.iter().map(|field| field.name).collect();
@@ -198,9 +197,9 @@ mod tests {
     parameters! {
         /// A sum.
         pub struct Sum {
-            /// What is added up.
+            /// Numbers that are added up.
             parts: Vec<Inner<Numbers>>, "RFC 0";
-            /// What is taken away.
+            /// Number that is taken away.
             less: Option<Inner<Numbers>>, "RFC 0";
         }
     }
@@ -227,8 +226,8 @@ mod tests {
         registry
     }
 
-    /// A mechanism could not contain others, among them those of another crate, or their errors and
-    /// their echo would not say where they stand.
+    /// Mechanisms contain others of the registry, among them those of another crate, and their
+    /// errors and their echo say where these stand.
     #[test]
     fn mechanisms_contain_those_of_the_registry() {
         let mut registry = registry();
@@ -266,8 +265,8 @@ mod tests {
         assert!(problem.message.starts_with("is missing; it takes a number"));
     }
 
-    /// Two mechanisms could have one name, and which of them a scenario means be left to chance; or
-    /// an addition to one copy of a registry would reach who holds another.
+    /// A name that a category has already is refused, so that it is clear which mechanism a
+    /// scenario means; an addition to one copy of a registry does not reach others.
     #[test]
     fn names_are_unique_and_copies_apart() {
         let original = registry();

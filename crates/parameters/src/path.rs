@@ -44,7 +44,8 @@ pub fn names_of(path: &str) -> Option<Vec<&str>> {
 mod tests {
     use super::*;
 
-    /// `--set` could not reach what a name with a dot has, or an error would name another place.
+    /// A path gives back the names that it is made of, those with a dot too, which `--set` reaches
+    /// so.
     #[test]
     fn a_path_gives_back_the_names_that_it_is_made_of() {
         for names in [
@@ -59,7 +60,7 @@ mod tests {
         assert_eq!(names_of(" links . 'a.b' .two words"), Some(vec!["links", "a.b", "two words"]));
     }
 
-    /// A slip of the pen would set a key of another name.
+    /// A text that is no path is none, and a slip of the pen sets no key of another name.
     #[test]
     fn what_is_no_path_is_none() {
         for path in ["", ".", "a.", ".a", "a..b", "\"a", "a.\"b.c", "\"a\"b", "a.\"\"", "a. .b"] {

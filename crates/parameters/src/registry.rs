@@ -1,4 +1,4 @@
-//! What mechanisms there are: one entry each, by category.
+//! Mechanisms that there are: one entry each, by category.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Entry<B> {
     pub fields: &'static [Field],
     /// Its inner quantities, which recorded series show.
     pub probes: &'static [Probe],
-    /// How to make one.
+    /// Maker of one.
     pub build: B,
 }
 
@@ -38,7 +38,7 @@ pub struct Probe {
     pub name: &'static str,
     /// Its unit: `packets`, `s`; `1` for a plain number.
     pub unit: &'static str,
-    /// What it is.
+    /// Meaning, in words.
     pub meaning: &'static str,
 }
 
@@ -49,18 +49,18 @@ pub struct Probe {
 pub trait Category: 'static {
     /// The name.
     const NAME: &'static str;
-    /// What is asked of its mechanisms, in a sentence.
+    /// Requirement on its mechanisms, in a sentence.
     const CONTRACT: &'static str;
     /// The section of a scenario in which one is chosen: `links.NAME`.
     const PLACE: &'static str;
-    /// What to write for one, with an example.
+    /// Text to write for one, with an example.
     const KIND: &'static str;
-    /// What makes one of them from its section: a reference to a function, or to a closure, that
+    /// Maker of one of them from its section: a reference to a function, or to a closure, that
     /// lives as long as the program.
     type Build: Copy + Send + Sync + 'static;
 }
 
-/// What is to be known of an entry, whatever it builds.
+/// Description of an entry, whatever it builds.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// Name in scenario files.
@@ -78,7 +78,7 @@ pub struct About {
 }
 
 impl<B> Entry<B> {
-    /// What is to be known of it.
+    /// Returns the description of it.
     #[must_use]
     pub fn about(&self) -> About {
         let Self { name, summary, source, example, fields, probes, .. } = *self;
@@ -96,7 +96,7 @@ pub struct Registry {
 pub trait Shelf: Any + Send + Sync {
     /// The name of the category.
     fn name(&self) -> &'static str;
-    /// What is asked of its mechanisms.
+    /// Requirement on its mechanisms.
     fn contract(&self) -> &'static str;
     /// The section of a scenario in which one is chosen.
     fn place(&self) -> &'static str;

@@ -23,12 +23,13 @@ impl Echo {
         Self { silent: true, ..Self::default() }
     }
 
-    /// What was read so far.
+    /// Borrows what was read so far.
     pub fn borrow(&self) -> Ref<'_, BTreeMap<String, String>> {
         self.values.borrow()
     }
 
-    /// What can be run and is hardly meant, in the order in which it was read.
+    /// Takes the warnings, of what can be run and is hardly meant, in the order in which it was
+    /// read.
     pub fn take_warnings(&self) -> Vec<Problem> {
         self.warnings.take()
     }
@@ -123,7 +124,7 @@ impl<'a> Section<'a> {
         &self.path
     }
 
-    /// Where the values read are echoed to.
+    /// Returns the echo of the values read.
     #[must_use]
     pub fn echo(&self) -> &'a Echo {
         self.echo

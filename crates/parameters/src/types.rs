@@ -10,13 +10,13 @@ use crate::{Node, Value, did_you_mean};
 
 /// A value that a parameter can have.
 pub trait Parameter: Sized {
-    /// What to write, with an example.
+    /// Text to write, with an example.
     const KIND: &'static str;
     /// The words allowed and what each means, for a closed set.
     const CHOICES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether it is a list of values of this kind.
+    /// True if it is a list of values of this kind.
     const LIST: bool = false;
-    /// Whether it may be left out without a default.
+    /// True if it may be left out without a default.
     const OPTIONAL: bool = false;
 
     /// Read the value.
@@ -83,7 +83,7 @@ impl Length {
         }
     }
 
-    /// Whether it counts bytes.
+    /// Returns true if it counts bytes.
     #[must_use]
     pub fn in_bytes(self) -> bool {
         matches!(self, Self::Bytes(_))

@@ -199,7 +199,7 @@ impl Rate {
     }
 }
 
-/// How often something happens: a millionth of an event an hour is one.
+/// Rate of events: a millionth of an event an hour is one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Frequency(u64);
 
@@ -254,8 +254,8 @@ impl Size {
 mod tests {
     use super::*;
 
-    /// Links would run fast or slow by rounding: 576 B at 34 Mbit/s takes
-    /// 4608 bit / 34e6 bit/s = 135,529,411.76.. ps, and the ceiling is the stated rounding.
+    /// Transmission times are rounded up: 576 B at 34 Mbit/s takes 4608 bit / 34e6 bit/s =
+    /// 135,529,411.76.. ps.
     #[test]
     fn transmission_time_rounds_up() {
         let rate = Rate::from_bps(34_000_000);
@@ -265,7 +265,8 @@ mod tests {
         assert_eq!(fast.transmission_time(Size::from_bytes(1)), Span::from_ps(10));
     }
 
-    /// A huge transfer would wrap around to a short one.
+    /// The transmission time of a huge transfer is exact, and that of one that takes longer than
+    /// time goes is the longest span: none wraps around to a short one.
     #[test]
     fn transmission_time_of_huge_sizes_is_exact() {
         // 1 TB at 1 Gbit/s: 8e12 bit / 1e9 bit/s = 8000 s.
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(slowest.transmission_time(Size::from_bytes(1_000_000_000_000)), Span::MAX);
     }
 
-    /// Quantities would be turned into numbers of another unit.
+    /// Quantities are numbers in the units that their methods name.
     #[test]
     fn quantities_are_numbers_in_their_units() {
         assert_eq!(Time::from_ps(2_500_000_000_000).seconds(), 2.5);
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!(Size::from_bytes(u64::MAX).bits(), u64::MAX);
     }
 
-    /// The clock would run wrong, or wrap around at its ends.
+    /// Times and spans add up, and stop at their ends instead of wrapping around.
     #[test]
     fn times_and_spans_add_up_to_the_ends() {
         let (time, span) = (Time::from_ps(10), Span::from_ps(4));
@@ -318,7 +319,8 @@ mod tests {
         assert_eq!(Span::MAX.times(2), Span::MAX);
     }
 
-    /// Random spans would be shorter than drawn by half a picosecond on average, or scaled wrongly.
+    /// A span from a float is the nearest in whole picoseconds, so random spans are not shorter
+    /// than drawn on average.
     #[test]
     fn spans_from_floats_are_the_nearest() {
         for (ps, whole) in [(0.4, 0), (0.5, 1), (1.4, 1), (1.6, 2)] {
@@ -329,7 +331,7 @@ mod tests {
         assert_eq!(Span::from_ps(10).scaled(1.5), Span::from_ps(15));
     }
 
-    /// An exponential draw could move the clock backwards.
+    /// A span from a negative float is zero, so no draw moves the clock backwards.
     #[test]
     fn spans_from_floats_never_go_negative() {
         assert_eq!(Span::from_seconds(-1.0), Span::ZERO);

@@ -6,7 +6,7 @@
 
 use crate::{Frequency, PS_PER_S, Rate, Size, Span};
 
-/// What was wrong with the text of a quantity. Printed after the place where it stands.
+/// Fault in the text of a quantity. Printed after the place where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuantityError(pub String);
 
@@ -275,7 +275,8 @@ fn show(value: u64, units: &[(&str, u64)]) -> String {
 mod tests {
     use super::*;
 
-    /// A scenario would not mean what it says; the values follow from the SI prefixes.
+    /// Texts are read exactly, or refused if they are finer than the unit; the values follow from
+    /// the SI prefixes.
     #[test]
     fn texts_are_read_exactly() {
         assert_eq!(parse_span("2.5 ms").unwrap().ps(), 2_500_000_000);
@@ -292,7 +293,7 @@ mod tests {
         assert_eq!(parse_span("-0 s").unwrap().ps(), 0);
     }
 
-    /// A unit would stand for another amount; the values are those of the SI and of IEC 80000-13.
+    /// Every unit has its size; the values are those of the SI and of IEC 80000-13.
     #[test]
     fn every_unit_has_its_size() {
         for (text, ps) in [
@@ -338,13 +339,14 @@ mod tests {
         }
     }
 
-    /// A message would be lost where errors are printed.
+    /// An error prints its message.
     #[test]
     fn an_error_prints_its_message() {
         assert_eq!(QuantityError("too large".to_owned()).to_string(), "too large");
     }
 
-    /// A slip in the unit would run as another scenario instead of being refused.
+    /// Wrong texts are refused with the reason, so that a slip in the unit does not run as another
+    /// scenario.
     #[test]
     fn wrong_texts_are_refused_with_a_reason() {
         for (text, reason) in [
@@ -365,7 +367,7 @@ mod tests {
         }
     }
 
-    /// The canonical form of a scenario would lose digits.
+    /// Printed quantities read back the same: the canonical form of a scenario loses no digits.
     #[test]
     fn printed_quantities_read_back_the_same() {
         for ps in [0, 1, 999, 1_500, 135_529_412, 2_500_000_000, 60 * PS_PER_S, u64::MAX] {

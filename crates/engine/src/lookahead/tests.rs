@@ -44,8 +44,8 @@ fn upstreams(whole: &Partition, receiver: usize) -> Vec<usize> {
     inputs.upstreams().map(ElementId::index).collect()
 }
 
-/// Links would cost an event for each packet, though what follows them can take it ahead of time;
-/// or packets would be sent ahead to a host that acts on them at once.
+/// A link sends ahead to a link that takes packets ahead of time, without an event for each, and
+/// not to a host that acts on packets at once.
 #[test]
 fn a_link_sends_ahead_to_a_link_that_takes_packets_ahead() {
     // A sender that is no element here enters link 0; then come link 1 and host 2, which acts
@@ -66,8 +66,8 @@ fn a_link_sends_ahead_to_a_link_that_takes_packets_ahead() {
     assert_eq!(after(&whole, 1, 0).ahead(), None);
 }
 
-/// A link would wait for a channel on which nothing is sent ahead: its packets would be processed
-/// before others that arrive earlier. One link that cannot send ahead refutes all that rests on it.
+/// One link that cannot send ahead refutes all that rests on the assumption that it can: a link
+/// waits for no channel on which nothing is sent ahead.
 #[test]
 fn refutation_reaches_all_that_rests_on_an_assumption() {
     // Links 0 and 1 lead to link 2, which leads to host 3.
@@ -82,18 +82,18 @@ fn refutation_reaches_all_that_rests_on_an_assumption() {
     assert_eq!((takers(&whole), upstreams(&whole, 2)), (vec![], vec![]));
 }
 
-/// A packet that a host sends into a link would overtake others that links have sent ahead to it,
-/// or be overtaken: a link that hosts enter on time takes nothing ahead.
+/// A link that hosts enter on time takes nothing ahead: a packet of theirs neither overtakes those
+/// that links have sent ahead to it, nor is it overtaken.
 #[test]
 fn a_link_that_is_entered_on_time_takes_nothing_ahead() {
     let whole = analysed(&[link(10), link(10), NONE], &[&[0, 1, 2], &[1, 2]]);
     assert_eq!((departures(&whole), takers(&whole)), (vec![Timed; 3], vec![]));
 }
 
-/// A merge would be asked for more channels than it takes.
+/// As many links send ahead to one as a merge has channels; with one more, none does.
 #[test]
 fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
-    for (count, expected) in [(MOST_CHANNELS, Ahead), (MOST_CHANNELS + 1, Timed)] {
+    for (count, expected) in [(MAX_CHANNELS, Ahead), (MAX_CHANNELS + 1, Timed)] {
         let last = count;
         let mut elements = vec![link(10); count + 1];
         elements.push(NONE);
@@ -104,8 +104,9 @@ fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
     }
 }
 
-/// Departures to sinks would cost an event each; or a sink would count packets of two links out of
-/// order; or batches of less than one packet would be sent ahead.
+/// A link to one sink departs without events if nothing else leads to that sink, so the sink counts
+/// packets in order; a link that leads to elements too sends ahead to the sink where its batches
+/// pay.
 #[test]
 fn sinks_are_sent_to_without_events() {
     // Only a sink follows, and nothing else leads to it.
@@ -133,8 +134,8 @@ fn sinks_are_sent_to_without_events() {
     assert_eq!(departures(&whole), [Timed; 4]);
 }
 
-/// A link would receive the packets of two hosts out of order, since each is deferred by itself;
-/// or a host would be deferred by more than a link behind it tolerates.
+/// Hosts that send into one link are deferred together, by no more than the links behind them
+/// tolerate: a link receives the packets of two hosts in order.
 #[test]
 fn hosts_that_send_into_one_link_form_a_group() {
     // Hosts 0 and 1 send into link 3, host 2 into links 4 and 5; all lead to host 6.
@@ -155,8 +156,8 @@ fn hosts_that_send_into_one_link_form_a_group() {
     assert_eq!((first.element(), first.ahead()), (ElementId::new(3), only_channel(3)));
 }
 
-/// Packets would enter a link after the time at which they had to leave it, or out of order with
-/// those of a host that is on time.
+/// A host is deferred only if the link that it sends into has a delay, takes packets from channels
+/// and is entered by nothing else: packets enter it in time and in order.
 #[test]
 fn hosts_are_deferred_only_before_links_that_tolerate_it() {
     let sender = host(0..1);
@@ -171,8 +172,8 @@ fn hosts_are_deferred_only_before_links_that_tolerate_it() {
     assert_eq!(groups(&deferred), [(vec![0], Span::from_ps(10))]);
 }
 
-/// A run would not end soon after it is interrupted, or hosts on which only sinks depend would be
-/// executed event by event.
+/// Hosts on which only sinks depend, or nothing, are deferred by a fixed span: they are not
+/// executed event by event, and a run ends soon after it is interrupted.
 #[test]
 fn before_sinks_hosts_are_deferred_by_a_fixed_span() {
     let whole = analysed(&[host(0..1), link(10)], &[&[1, SINK]]);
@@ -185,9 +186,9 @@ fn before_sinks_hosts_are_deferred_by_a_fixed_span() {
     assert_eq!(departures(&whole), [Ahead, Timed]);
 }
 
-/// A link would send to each host of a group by a channel of its own: the group, which reads one
-/// set of input channels, would miss packets. And a link would think it can decide departures only
-/// when they arrive, though hosts behind it are executed later still.
+/// A link sends to a host group by one channel, that of its first member, since a group reads one
+/// set of input channels. The slack of the link covers that of the hosts behind it, which are
+/// executed later than packets arrive.
 #[test]
 fn links_send_to_the_first_member_of_a_group() {
     // Link 0 leads to hosts 1 and 2, which send into link 3 and so to host 4.
@@ -203,7 +204,8 @@ fn links_send_to_the_first_member_of_a_group() {
     assert_eq!(whole.core.modes[0].slack, Span::from_ps(25));
 }
 
-/// A host would wait for a link that waits for the host: it receives nothing new until it has sent.
+/// A host to which its own packets come back by one link is not deferred: it receives nothing new
+/// until it has sent, so it must not wait for that link.
 #[test]
 fn a_host_is_not_deferred_where_its_own_packets_come_back() {
     // What host 0 sends into link 1 comes back to it, without another link between.
@@ -215,8 +217,8 @@ fn a_host_is_not_deferred_where_its_own_packets_come_back() {
     assert_eq!(departures(&whole), [Timed, Timed, Ahead]);
 }
 
-/// A link that gets packets both from a link and from a deferred host would process them out of
-/// order: it joins the group of the host.
+/// A link that gets packets both from a link and from a deferred host joins the group of the host,
+/// and so processes them in order.
 #[test]
 fn a_link_of_mixed_input_joins_the_group_of_its_host() {
     let sender = host(0..1);
@@ -231,8 +233,8 @@ fn a_link_of_mixed_input_joins_the_group_of_its_host() {
     assert_eq!((groups(&whole), takers(&whole)), (vec![(vec![0], SINK_SLACK)], vec![1]));
 }
 
-/// Sources that are notified would send on reverse routes into links that think themselves free of
-/// senders.
+/// The element at which a reverse route begins counts as its sender: the link that it sends into
+/// takes packets from a channel of that element.
 #[test]
 fn reverse_routes_are_sent_on_by_the_element_that_they_begin_at() {
     // Route 0 leads by link 0 to host 1, which answers on route 1 by link 2 to host 3.
@@ -244,7 +246,8 @@ fn reverse_routes_are_sent_on_by_the_element_that_they_begin_at() {
     assert_eq!((takers(&stubs.whole), upstreams(&stubs.whole, 2)), (vec![2], vec![1]));
 }
 
-/// Observers would be notified of facts out of order.
+/// With observers, everything is executed event by event, so that they are notified of facts in
+/// order.
 #[test]
 fn with_observers_all_is_executed_event_by_event() {
     let elements = [host(0..1), link(10), link(10), NONE];
@@ -256,8 +259,8 @@ fn with_observers_all_is_executed_event_by_event() {
     assert_eq!((whole.groups.len(), whole.core.channels.count()), (0, 0));
 }
 
-/// Packets would reach another partition only after the window in which they arrive, or departures
-/// into it would be decided when they are already due there.
+/// A link at a boundary sends ahead, and decides its departures at once: packets reach another
+/// partition before the window in which they arrive.
 #[test]
 fn a_link_at_a_boundary_sends_ahead_and_at_once() {
     // Host 1, which acts event by event, lies in another partition than link 0.

@@ -75,8 +75,8 @@ fn network(times: &[(u64, u32)]) -> (Network, Log) {
     (network, log)
 }
 
-/// Elements would be wired to others than those that were meant: numbers are given in order,
-/// before the elements that they are for are made.
+/// A reserved number is that of the element placed there, and numbers are given in order: elements
+/// can be wired to others before these are made.
 #[test]
 fn a_reserved_number_is_that_of_the_element_placed_there() {
     let (mut network, log) = (Network::new(), Log::default());
@@ -92,7 +92,7 @@ fn a_reserved_number_is_that_of_the_element_placed_there() {
     assert_eq!([network.add_link(), network.add_link()], [0, 1].map(LinkId::new));
 }
 
-/// Packets for an element that was never made would vanish.
+/// A run panics if a reserved number was never used: packets for that element cannot vanish.
 #[test]
 #[should_panic(expected = "an element was reserved and never made")]
 fn a_reserved_number_must_be_used() {
@@ -110,8 +110,8 @@ fn a_reserved_number_must_be_used() {
     network.run(at(3), u64::MAX);
 }
 
-/// Two different trajectories would pass for the same one, or one for two because it was run in
-/// other partitions.
+/// The digest changes with times, packets and their order at elements and sinks, and is the same in
+/// any number of partitions.
 #[test]
 fn the_digest_is_of_the_trajectory_alone() {
     let times = [(5, 2), (6, 1), (15, 4), (16, 3)];
@@ -142,7 +142,8 @@ fn the_digest_is_of_the_trajectory_alone() {
     }
 }
 
-/// Results of a measurement window would contain what happened before it began.
+/// Counters begin at zero with a measurement window, except for the hops of the whole run and the
+/// start of a flow: results of a window contain nothing that happened before it.
 #[test]
 fn counters_begin_anew_with_a_measurement_window() {
     for divided in [false, true] {
@@ -175,7 +176,7 @@ fn counters_begin_anew_with_a_measurement_window() {
     }
 }
 
-/// A run that was interrupted would begin from the start, or not continue where it ended.
+/// A run that has spent its budget of events continues where it ended.
 #[test]
 fn a_run_continues_after_its_budget() {
     let (mut network, _) = network(&[(5, 0), (15, 2)]);
@@ -185,7 +186,8 @@ fn a_run_continues_after_its_budget() {
     assert_eq!(network.run(at(100), 9), progress(100, 4, 2, true));
 }
 
-/// Packets would count as lost while they are between partitions, or twice.
+/// Packets in elements and in channels are held, once each, also between partitions: they do not
+/// count as lost.
 #[test]
 fn packets_in_elements_and_channels_are_held() {
     let (mut network, _) = network(&[(5, 0), (6, 2)]);
@@ -199,7 +201,7 @@ fn packets_in_elements_and_channels_are_held() {
     assert_eq!(network.held(), 3);
 }
 
-/// A plot would show another part of an element, or its state at some earlier time.
+/// Probes show the part of an element that was asked for, at the current time.
 #[test]
 fn probes_show_an_element_at_the_current_time() {
     let (mut network, log) = network(&[(5, 0)]);
@@ -221,7 +223,8 @@ impl Observer for Deaf {
     }
 }
 
-/// An observer would miss what happened before it was attached, without a word.
+/// An observer that is attached after the run has begun is refused with a panic, since it has
+/// missed what happened before.
 #[test]
 #[should_panic(expected = "observers must be attached before the run begins")]
 fn observers_come_before_the_run() {
@@ -232,7 +235,7 @@ fn observers_come_before_the_run() {
     network.attach(Box::new(Deaf));
 }
 
-/// A network would be divided without effect.
+/// A network that is divided after the run has begun is refused with a panic.
 #[test]
 #[should_panic(expected = "a network must be divided before the run begins")]
 fn a_network_is_divided_before_the_run() {
@@ -241,7 +244,8 @@ fn a_network_is_divided_before_the_run() {
     network.divide(vec![0, 0, 1], 1);
 }
 
-/// An element would lie in no partition, and never be executed.
+/// A division that leaves out an element is refused with a panic: an element of no partition is
+/// never executed.
 #[test]
 #[should_panic(expected = "each element lies in one partition")]
 fn each_element_has_a_partition() {

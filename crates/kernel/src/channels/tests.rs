@@ -45,8 +45,8 @@ fn taken(table: &mut ChannelTable<u64>, by: usize) -> Vec<(u64, u64)> {
     std::iter::from_fn(next).collect()
 }
 
-/// A receiver would advance beyond a message that a channel has yet to bring, or wait for ever once
-/// it has taken all.
+/// Input is known up to the least clock of its channels, also when all of it has been taken: a
+/// receiver neither advances beyond a message that a channel has yet to bring, nor waits for ever.
 #[test]
 fn input_is_known_up_to_the_least_channel_clock() {
     let mut table = table();
@@ -63,8 +63,8 @@ fn input_is_known_up_to_the_least_channel_clock() {
     assert_eq!(InputChannels::<u64>::default().safe_until(), Time::ZERO);
 }
 
-/// Messages would be taken before they arrive, out of order, or those of one instant in another
-/// order than that of the links that bring them; and hops be counted where none was made.
+/// Messages are taken once they have arrived, by time and then by channel, so in the order of the
+/// links that bring them; those from links count as hops.
 #[test]
 fn messages_are_taken_by_time_and_then_by_channel() {
     let mut table = table();
@@ -89,8 +89,8 @@ fn messages_are_taken_by_time_and_then_by_channel() {
     assert_eq!((table.digest(receiver(0)), table.digest(receiver(9))), (digest, Digest::default()));
 }
 
-/// To take all that there is, without an end, would end in a panic where nothing is left: the end
-/// of time is when nothing arrives.
+/// Taking all that there is until the end of time ends without a panic where nothing is left: at
+/// the end of time nothing arrives.
 #[test]
 fn nothing_is_taken_from_empty_channels_at_the_end_of_time() {
     let mut table = table();
@@ -103,11 +103,11 @@ fn nothing_is_taken_from_empty_channels_at_the_end_of_time() {
     assert_eq!(InputChannels::<u64>::default().take(Time::NEVER), None);
 }
 
-/// The first of several channels would be found wrongly for some number of channels: there is a
-/// case for each.
+/// The first message is found for any number of channels, of two at one instant that of the lesser
+/// channel: there is a case for each number.
 #[test]
 fn the_first_of_any_number_of_channels_is_found() {
-    for count in 1..=MOST_CHANNELS {
+    for count in 1..=MAX_CHANNELS {
         for earliest in 0..count {
             let mut table = ChannelTable::new(&[(ElementId::all(count).collect(), true)]);
             for channel in 0..count {
@@ -135,7 +135,8 @@ fn the_first_of_any_number_of_channels_is_found() {
     }
 }
 
-/// A link would be woken for each packet, or not for one that arrives before all that it knew of.
+/// A receiver is notified of what arrives before the time for which it asked, and again only of
+/// what arrives earlier still: a link is not woken for each packet.
 #[test]
 fn receivers_are_notified_of_what_arrives_before_they_asked() {
     let mut table = table();
@@ -156,7 +157,8 @@ fn receivers_are_notified_of_what_arrives_before_they_asked() {
     assert_eq!((notified(&table), table.flush), (vec![0, 0], false));
 }
 
-/// Sinks would be notified of each packet, or hold ever more of them.
+/// A batched receiver is notified whenever 64 more messages wait in one channel, and of nothing
+/// else, so it neither wakes for each packet nor holds ever more of them.
 #[test]
 fn batched_receivers_are_notified_of_full_batches_alone() {
     let mut table = table();
@@ -183,7 +185,7 @@ fn batched_receivers_are_notified_of_full_batches_alone() {
     assert_eq!(taken(&mut table, 0).len(), 129 + 63);
 }
 
-/// Messages would be lost when a channel grows, or overwrite others.
+/// A channel that grows keeps its messages, in order.
 #[test]
 fn channels_grow_as_they_need() {
     let mut table = table();
@@ -194,8 +196,9 @@ fn channels_grow_as_they_need() {
     assert_eq!(taken(&mut table, 1), messages);
 }
 
-/// A pass-through link would hand on packets before it knows them, keep those that it has handed
-/// on, or leave its receiver with a wrong clock.
+/// Forwarding moves the messages that are known from one channel to another, except those that are
+/// dropped, up to one that is kept, and sets the clock of the receiver: a pass-through link hands
+/// on no packet twice or too early.
 #[test]
 fn messages_are_forwarded_from_channel_to_channel() {
     let mut table = table();
@@ -235,7 +238,8 @@ fn messages_are_forwarded_from_channel_to_channel() {
     assert_eq!((inputs.taken, inputs.waiting()), (0, 1));
 }
 
-/// Packets that cross a boundary would overtake those that crossed before, or wait unnoticed.
+/// A batch is appended behind what its channel holds, and its receiver is notified: packets that
+/// cross a boundary do not overtake those that crossed before.
 #[test]
 fn a_batch_is_appended_behind_what_is_there() {
     let mut table = table();
@@ -263,7 +267,8 @@ fn a_batch_is_appended_behind_what_is_there() {
     );
 }
 
-/// Packets would leave a partition twice, or never; or someone would be notified of them there.
+/// An outbox is drained of all that was sent, once and in order, and no one is notified of it:
+/// packets leave a partition exactly once.
 #[test]
 fn an_outbox_is_drained_of_all_that_was_sent() {
     let mut table = table().fresh(2);
@@ -289,7 +294,8 @@ fn an_outbox_is_drained_of_all_that_was_sent() {
     assert_eq!((table.inputs(receiver(0)).taken, table.inputs(receiver(1)).taken), (1, 0));
 }
 
-/// A proxy would get the packets of a link by channels that nothing is sent on.
+/// A connected receiver has one channel, that of its link, which counts no hops: a boundary proxy
+/// gets the packets of its link by it.
 #[test]
 fn a_connected_receiver_has_one_channel() {
     let mut table = table();
@@ -305,7 +311,7 @@ fn a_connected_receiver_has_one_channel() {
     assert_eq!(notified(&table), [0]);
 }
 
-/// Packets would be prefetched for twice, or too many at a time for the caches.
+/// Packets are prefetched for once, sixteen at a time, no more than the caches take.
 #[test]
 fn packets_are_prefetched_for_in_groups_of_sixteen() {
     let mut table = table();
