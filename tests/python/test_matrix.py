@@ -171,22 +171,21 @@ class Matrix:
 
 
 def test_there_are_examples_and_fifty_networks() -> None:
-    """The matrix would be empty."""
+    """The matrix has examples and fifty networks."""
     assert len(EXAMPLES) > 20
     assert len(NETWORKS) == 50
 
 
 @pytest.mark.parametrize("file", [*EXAMPLES, *NETWORKS], ids=lambda path: path.stem)
 def test_every_way_to_run_it_gives_the_same_run(file: Path, tmp_path: Path) -> None:
-    """A user would get other numbers than the tests have seen, or a failure, depending on how a
-    run is started: digest and all results are equal."""
+    """Every way to run a scenario gives the same run: digest and all results are equal."""
     faults = Matrix(file, tmp_path).run()
     assert not faults, "\n".join(faults)
 
 
 def test_some_of_them_are_divided_on_two_threads() -> None:
-    """`--threads 2` would not divide any network, and prove nothing: each impairment is in one that
-    it does divide."""
+    """Some networks are divided on two threads, so that `--threads 2` is tested: each impairment is
+    in one that it does divide."""
     jobs = [Job(file.read_text(encoding="utf-8"), str(file), threads=2) for file in NETWORKS]
     divided: list[str] = []
 
@@ -203,8 +202,8 @@ def test_some_of_them_are_divided_on_two_threads() -> None:
 
 @needs_lab
 def test_the_lab_gives_the_same_runs(tmp_path: Path) -> None:
-    """A page would show other numbers than the command line: the same networks, and the examples
-    as long as the matrix runs them."""
+    """The lab gives the same runs as the command line: the same networks, and the examples as long
+    as the matrix runs them."""
     files = []
     for file in [*EXAMPLES, *NETWORKS]:
         text = file.read_text(encoding="utf-8")
