@@ -195,7 +195,8 @@ def test_tables_are_frames(name: str, scenario: Path) -> None:
 def test_frames_of_what_was_not_recorded_are_refused(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Frames of a table that was not recorded are refused: a slip in a name gives no empty frame."""
+    """Frames of a table that was not recorded are refused: a slip in a name gives no empty
+    frame."""
     monkeypatch.setattr("forebay.run.results.need", lambda *_: None)
     with pytest.raises(KeyError, match="no table 'flow' was recorded"):
         Network.from_toml(scenario).run().to_pandas("flow")

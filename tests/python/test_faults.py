@@ -127,7 +127,8 @@ def through(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> list[str]:
 def test_a_sweep_that_is_killed_again_and_again_is_completed(
     through: list[str], sweep: Path, tmp_path: Path
 ) -> None:
-    """A sweep that is killed again and again is completed: no run is lost, made twice or damaged."""
+    """A sweep that is killed again and again is completed: no run is lost, made twice or
+    damaged."""
     random, killed, number = default_rng(1), 0, 0
     while killed < KILLS:
         out = tmp_path / f"cut{number}"

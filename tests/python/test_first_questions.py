@@ -43,7 +43,8 @@ def told(script: str, *arguments: str) -> str:
 
 
 def test_bufferbloat_is_answered_with_intervals() -> None:
-    """The answer on bufferbloat has percentiles, completion times and Jain's index, with intervals."""
+    """The answer on bufferbloat has percentiles, completion times and Jain's index, with
+    intervals."""
     found = told("bufferbloat.py")
     for words in ("ping, 99 %", "page, median", "Jain's index", "tail drop", "FQ-CoDel", "±"):
         assert words in found, found

@@ -88,7 +88,8 @@ def test_rounding_counts_where_it_is_wider_than_two_percent() -> None:
 
 
 def test_zero_needs_an_absolute_tolerance() -> None:
-    """A published zero needs an absolute tolerance: without one, only an exact zero reproduces it."""
+    """A published zero needs an absolute tolerance: without one, only an exact zero reproduces
+    it."""
     bare = Tolerance.around(0.0, rounding=0.0)
     assert grade_number(measured(0.0), bare, F) is Grade.EXACT
     assert grade_number(measured(1e-9), bare, F) is Grade.DEVIATES

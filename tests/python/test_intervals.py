@@ -18,7 +18,8 @@ BAND = 3.29
 
 
 def least(share: float, trials: int) -> float:
-    """Returns the count that so many trials exceed with 99.95 % if each succeeds with this share."""
+    """Returns the count that so many trials exceed with 99.95 % if each succeeds with this
+    share."""
     return share * trials - BAND * math.sqrt(trials * share * (1.0 - share))
 
 
@@ -66,7 +67,8 @@ def test_symmetric_values_have_students_interval() -> None:
 
 
 def test_an_interval_is_never_narrower_than_students() -> None:
-    """An interval contains Student's on both sides, and does not depend on the order of the values."""
+    """An interval contains Student's on both sides, and does not depend on the order of the
+    values."""
     for row in np.random.default_rng(3).lognormal(0.0, 1.0, (500, 6)).tolist():
         ours, students = replication_interval(row), summarize(row)
         assert ours.low <= students.low < students.high <= ours.high

@@ -60,7 +60,8 @@ def test_a_page_runs_every_example_to_the_same_result() -> None:
 
 
 def test_where_a_browser_is_required_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a browser is required, a missing page or program fails the tests: they are not skipped."""
+    """Where a browser is required, a missing page or program fails the tests: they are not
+    skipped."""
     monkeypatch.setattr(chromium, "REQUIRED", False)
     with pytest.raises(pytest.skip.Exception):
         chromium.needs(Path("nowhere"))
@@ -98,7 +99,8 @@ def test_without_a_scenario_the_page_has_none(shell: Path) -> None:
 
 
 def test_files_beside_a_scenario_go_into_the_page(shell: Path, tmp_path: Path) -> None:
-    """Files beside a scenario go into the page, which cannot read files: it runs the same scenario."""
+    """Files beside a scenario go into the page, which cannot read files: it runs the same
+    scenario."""
     (tmp_path / "rates.csv").write_text("time_s,rate_bps\n0,1e7\n1,5e6\n", encoding="utf-8")
     (tmp_path / "flows.toml").write_text(
         front.SCENARIO[front.SCENARIO.index("[flows.bulk]") :], encoding="utf-8"

@@ -214,7 +214,8 @@ def test_a_limit_of_nothing_is_drawn_and_told(facts: Any) -> None:
 
 
 def test_an_address_keeps_its_lesson(facts: Any) -> None:
-    """An address keeps its lesson: a link opens with the question and the answer it was made with."""
+    """An address keeps its lesson: a link opens with the question and the answer it was made
+    with."""
     links = facts["links"]
     for state in ("chosen", "reloaded", "linked"):
         assert links[state]["lesson"] == "erlang"

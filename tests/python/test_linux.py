@@ -213,7 +213,8 @@ def test_laws_of_senders(capsys: pytest.CaptureFixture[str], tcp: str, told: lis
 
 
 def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
-    """A scenario that Linux cannot build is refused with the key path, never replaced by another."""
+    """A scenario that Linux cannot build is refused with the key path, never replaced by
+    another."""
     assert "links.bottleneck.queue.red.gentle: " in refused(capsys, str(RED))
     one = ["--link", "bottleneck", "--dev", "eth0"]
     for queue, told in (

@@ -83,7 +83,8 @@ def test_words(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_refusals(capsys: pytest.CaptureFixture[str], law: str, told: str) -> None:
-    """A source that Linux has no program for is refused by its key path, never replaced by another."""
+    """A source that Linux has no program for is refused by its key path, never replaced by
+    another."""
     assert main(["linux", BORROW, "--set", traffic(law)]) == 2
     assert f"flows.voice.traffic.{told}" in capsys.readouterr().err
 

@@ -153,7 +153,8 @@ def test_a_run_replaces_only_what_it_wrote(
 
 
 def test_damaged_journals_of_sweeps(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
-    """A damaged journal of a sweep is refused, and neither taken for an empty one nor written over."""
+    """A damaged journal of a sweep is refused, and neither taken for an empty one nor written
+    over."""
     out = tmp_path / "out"
     assert forebay("sweep", sweep, "--out", out).status == 0
     journal = out / "runs.sqlite"
