@@ -1,4 +1,4 @@
-"""What tests in a browser need, and whether they may be left out where that is missing."""
+"""Needs of tests in a browser, and whether these may be left out where one is missing."""
 
 from __future__ import annotations
 
