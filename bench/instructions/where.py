@@ -1,4 +1,4 @@
-"""Where the time of `s1-af` goes: instructions for each packet hop, by part of the engine.
+"""Instructions of `s1-af` for each packet hop, by part of the engine.
 
     python bench/instructions/where.py          the table, and the picture of the page on speed
 

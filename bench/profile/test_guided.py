@@ -34,8 +34,8 @@ def _run(environment: dict[str, str], *options: str) -> subprocess.CompletedProc
 def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
     machine: dict[str, str],
 ) -> None:
-    """The first command of the README would fail where llvm-profdata cannot be got, or its user
-    would not know that the engine could be faster."""
+    """Without llvm-profdata the build is a plain one, and says so: the first command of the README
+    works, and its user learns that the engine can be faster."""
     done = _run(machine)
     assert done.returncode == 3
     assert "profile" not in done.stdout

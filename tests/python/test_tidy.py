@@ -246,7 +246,8 @@ def test_a_readme_shows_the_recorded_results() -> None:
 
 
 def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:
-    """Files that are checked are those that git would keep: new ones, and no build outputs."""
+    """Files that are checked are those that git keeps or does not ignore: new ones, and no build
+    outputs."""
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     (tmp_path / ".gitignore").write_text("/out/\n", encoding="utf-8")
     (tmp_path / "out").mkdir()

@@ -111,7 +111,8 @@ def _recorded(run: Run) -> list[str]:
 
 
 def _series_meanings() -> dict[str, str]:
-    """What each column of series means: those of elements, then what mechanisms show."""
+    """Returns the meaning of each column of series: those of elements, then what mechanisms
+    show."""
     users: dict[str, dict[str, list[str]]] = {}
     for page in catalogue().pages():
         for probe in page.probes:

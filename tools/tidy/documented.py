@@ -1,4 +1,4 @@
-"""What must be explained: mechanisms, their parameters, and tests.
+"""Explanations that must be there: of mechanisms, their parameters, and tests.
 
 That public items have a comment is rustc's (`missing_docs`) and ruff's (`D10`) to say. Here is what
 these cannot know: that a parameter has a unit and a source, and that a test begins with what would
@@ -72,7 +72,7 @@ def check_catalogue(known: Catalogue, places: Definitions) -> Iterator[Finding]:
 
 
 def _faults(page: Page, field: Field) -> Iterator[tuple[str, str]]:
-    """What a parameter lacks, and why it needs it."""
+    """Yields what a parameter lacks, and why it needs it."""
     if not field.meaning.endswith((".", "...")):
         yield f"meaning is `{field.meaning}`", WHY_MEANING
     for word, meaning in zip(field.choices, field.choice_meanings, strict=True):

@@ -126,7 +126,7 @@ def _circles(graph: Mapping[str, set[str]]) -> Iterator[list[str]]:
 
 
 def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
-    """What a name leads to, directly or through others."""
+    """Returns the names that a name leads to, directly or through others."""
     found: set[str] = set()
     left = [start]
     while left:

@@ -1,4 +1,4 @@
-"""What a cell's quantities are worth: each with an interval of its difference, and a grade."""
+"""Grades of a cell's quantities, each with an interval of its difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Quantity:
     amount: float
 
     def tolerance(self, linux: float) -> float:
-        """How far from `linux`, a mean in the shown unit, a value is near it."""
+        """Returns the distance from `linux`, a mean in the shown unit, within which a value is near
+        it."""
         return max(self.share * abs(linux), self.amount)
 
 
@@ -155,6 +156,6 @@ def _named(cell: str, patterns: Iterable[str]) -> bool:
 
 
 def counts(rows: Iterable[Graded]) -> dict[str, int]:
-    """How many quantities have each grade."""
+    """Counts the quantities of each grade."""
     found = Counter(row.grade for row in rows)
     return {name: found[name] for name in GRADES}
