@@ -22,7 +22,7 @@ from drawing import COLOURS, blank, save
 NAME = "s1-af"
 PICTURE = ROOT / "docs" / "images" / "where.svg"
 
-#: By the file of a line, where that says it all.
+#: Parts by the file of a line, where that says it all.
 FILES = (
     ("event list", r"kernel/src/(event_list|ladder)\.rs"),
     ("digest", r"kernel/src/digest\.rs"),

@@ -15,7 +15,7 @@ PLAYWRIGHT = ROOT / "lab" / "node_modules" / "playwright-core" / "index.mjs"
 CHROMIUM = Path("/usr/bin/chromium")
 
 REQUIRED = os.environ.get("FOREBAY_REQUIRE_BROWSER") == "1"
-"""Whether a test that cannot run has failed."""
+"""True if a test that cannot run has failed."""
 
 
 def needs(*paths: Path) -> None:

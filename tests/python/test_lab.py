@@ -25,7 +25,7 @@ MODULE = chromium.BUILT / "forebay.wasm"
 PROGRAM = chromium.BUILT / "digest.mjs"
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 OF_THIS_RUN = ("build", "wall_s", "setup_s", "command")
-"""What the command line adds to the engine's result."""
+"""Keys that the command line adds to the engine's result."""
 
 
 @pytest.fixture

@@ -202,7 +202,8 @@ def test_blocking_is_shown_beside_its_formula(facts: Any, folder: Path) -> None:
 
 
 def test_the_formula_is_not_shown_where_it_does_not_hold(facts: Any) -> None:
-    """Calls in batches are blocked more often than the formula says: the model would look wrong."""
+    """The formula is not shown beside calls in batches, which are blocked more often than it
+    says."""
     assert facts["erlang"]["batches"][-1] == "does not hold here"
 
 

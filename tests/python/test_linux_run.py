@@ -310,7 +310,7 @@ SHOWN = (
     "htb 10: parent 1:1 r2q 10 default 0x2",
     "pfifo 10: parent 1:1 limit 50p",
 )
-"""What `tc -d` says of queues that it has been given."""
+"""Words of `tc -d` of queues that it has been given."""
 
 
 @needs_kernel

@@ -34,11 +34,11 @@ COMMAND = str(Path(sys.executable).with_name("forebay"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 NETWORKS = sorted((ROOT / "tests" / "networks").glob("*.toml"))
 ENDS = {"pcn.toml": 7.0, "ring.toml": 0.9}
-"""When the examples end in which something happens later, or very much in a second."""
+"""Ends of the examples in which something happens later, or very much in a second."""
 
 KINDS = ("adjustments", "calls", "classes", "delays", "jitter", "losses", "paces", "reductions",
          "transfers")  # fmt: skip
-"""What can be recorded or not."""
+"""Records that can be asked for or not."""
 
 LAB = ROOT / "lab" / "dist"
 needs_lab = pytest.mark.skipif(
@@ -49,7 +49,7 @@ needs_lab = pytest.mark.skipif(
 )
 
 OF_THE_WAY = ("build", "checks", "classes", "command", "name", "regions", "setup_s", "wall_s")
-"""What of a document depends on how the run was made: clocks, the command, what the network is
+"""Parts of a document that depend on how the run was made: clocks, the command, what the network is
 called in it, in how many parts it ran, what is counted by class where that is recorded."""
 
 

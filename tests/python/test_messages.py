@@ -179,7 +179,7 @@ def test_damaged_journals_of_sweeps(forebay: front.Forebay, sweep: Path, tmp_pat
 def test_folders_on_a_network_get_another_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Machines that share a folder share no memory: the log would be damaged without a word."""
+    """A folder on a network gets a log without shared memory, which machines do not share."""
     mounts = tmp_path / "mounts"
     mounts.write_text(
         f"disk / ext4 rw 0 0\nserver:/x {tmp_path}/a\\040b nfs4 rw 0 0\n"
@@ -223,7 +223,7 @@ def test_folders_on_a_network_get_another_log(
 def test_dates_are_refused(
     forebay: front.Forebay, tiny: Path, name: str, old: str, new: str, place: str
 ) -> None:
-    """TOML has dates; where a number or a word is meant, one would end in a Python type error."""
+    """Dates, which TOML has, are refused where a number or a word is meant, by file and place."""
     path = tiny / name
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))

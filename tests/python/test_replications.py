@@ -121,7 +121,7 @@ def test_too_many_replications_are_refused_at_once(
 
 
 def test_too_many_replications_are_refused_in_python() -> None:
-    """The same from Python: a notebook would end with its kernel."""
+    """Too many replications are refused from Python, too, before a kernel runs out of memory."""
     net = Network("short", duration="1 s")
     net.link("wire", "A", "B", rate="10 Mbit/s")
     with pytest.raises(ValueError, match="1000000000 replications; allowed are at most 10000000"):

@@ -182,7 +182,7 @@ for number in range(1):
     PER_BIT[number] = 1.0
 """
 MEASURED = '2 * scale.HALF * UNIT * PER_BIT[0] * run.group("noise")'
-"""What the throughput is made of in a study of more than one module."""
+"""Parts of the throughput in a study of more than one module."""
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,8 @@ CHANGED: dict[tuple[str, str], Callable[[int], float]] = {
     ("on-off", "utilization_ratio"): lambda case: 0.5,
     ("constant-increase", "voice_rate_ratio"): lambda case: 0.9,
 }
-"""What is different with one queue, with queues at the buckets, with half queues, without data, and
-with the changes of changes.py and alternatives.py."""
+"""Numbers that differ with one queue, with queues at the buckets, with half queues, without data,
+and with the changes of changes.py and alternatives.py."""
 
 
 Fact = tuple[str, int | None, int | None, float]

@@ -53,7 +53,7 @@ SENTENCES = {
     "Low priority traffic can affect high priority traffic",
     "Found some simple traffic patterns that cause these problems",
 }
-"""What the slides say that they saw: "Performance problems", "Explanation of Problem" and
+"""Sentences of the slides on what they saw: "Performance problems", "Explanation of Problem" and
 "Conclusions", without what the law does by its definition (a message on congestion, the ramp)."""
 
 

@@ -200,7 +200,7 @@ def test_every_part_of_the_catalogue_is_found_in_its_file() -> None:
 def test_tests_say_why_they_are_there() -> None:
     """Tests without a description, or with one that names no property, are found."""
     bare = "#[test]\nfn a() {}\n"
-    marked = "/// Queues would lose packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
+    marked = "/// Queues lose no packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
     hollow = "/// Tests the queue.\n#[test]\nfn a() {}\n"
     inside = f"proptest! {{\n    {bare}\n    {marked}\n}}\n"
     found = {text: list(documented.check_rust(Source(TEST, text))) for text in (bare, hollow)}
@@ -209,7 +209,7 @@ def test_tests_say_why_they_are_there() -> None:
     assert list(documented.check_rust(Source(TEST, marked))) == []
     assert [finding.line for finding in documented.check_rust(Source(TEST, inside))] == [2]
 
-    python = 'def test_a():\n    pass\n\ndef test_b():\n    """It would rain."""\n'
+    python = 'def test_a():\n    pass\n\ndef test_b():\n    """It rains."""\n'
     assert [f.line for f in documented.check_python(Source("tests/a.py", python))] == [1]
 
 

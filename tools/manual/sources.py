@@ -26,7 +26,7 @@ COMMITTED = (
     "bench/**/README.md",
     "validation/**/README.md",
 )
-"""Which Markdown files of the repository are pages."""
+"""Markdown files of the repository that are pages."""
 
 
 @dataclass

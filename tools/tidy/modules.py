@@ -23,7 +23,7 @@ class _File:
     source: Source
     module: Module
     paths: list[tuple[Module, bool]]
-    """What it names: the path from the root of the crate, and whether it is imported."""
+    """Names that it uses: the path from the root of the crate, and whether it is imported."""
 
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:

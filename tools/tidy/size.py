@@ -13,7 +13,8 @@ FILE_LINES = 600
 COLUMNS = 100
 
 CODE = (".css", ".h", ".html", ".mjs", ".py", ".rs", ".sh", ".ts")
-"""What people write that a formatter does not make fit; lines of prose and data may be wide."""
+"""Endings of files that people write and that a formatter does not make fit; lines of prose and
+data may be wide."""
 
 WRITTEN = ("studies/*/results.md",)
 """Pages that commands write."""

@@ -47,7 +47,8 @@ QUANTITIES = (
     "marks",
     "retransmissions",
 )
-"""What is kept of each run: of the link, of the flows together, and the delays of the probe."""
+"""Quantities that are kept of each run: of the link, of the flows together, and the delays of
+the probe."""
 
 
 def quantities(side: Mapping[str, Any]) -> dict[str, float]:

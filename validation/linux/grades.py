@@ -48,7 +48,8 @@ QUANTITIES: dict[str, Quantity] = {
     "marks": Quantity("marks", 1.0, 0, 0.15, 10.0),
     "retransmissions": Quantity("retransmissions", 1.0, 0, 0.15, 10.0),
 }
-"""By the name of the record. Throughput within 2 %, delays and counts as in the table."""
+"""Quantities by their name in the record. Throughput within 2 %, delays and counts as in the
+table."""
 
 GRADES = {
     "agrees": "the interval of the difference contains 0, and is no wider than the tolerance",
@@ -57,7 +58,7 @@ GRADES = {
     "explained": "the difference is larger, and differences.toml says why",
     "unexplained": "the difference is larger, and no reason is known",
 }
-"""What each grade means."""
+"""Meanings of the grades."""
 
 
 DIFFERING = ("explained", "unexplained")

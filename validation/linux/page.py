@@ -32,7 +32,7 @@ SCATTER = DOCS / "images" / "linux-scatter.svg"
 RATIOS = DOCS / "images" / "linux-ratios.svg"
 
 SIGNS = {"agrees": "", "close": "≈", "imprecise": "?", "explained": "†", "unexplained": "‡"}
-"""How the tables show a grade."""
+"""Signs of the grades in tables."""
 
 _TEXT = """\
 # Cells beside Linux

@@ -22,7 +22,7 @@ import theory
 GUIDE = Path(__file__).resolve().parents[1] / "README.md"
 # Of 200 cells of a right engine two lie outside their 99 % interval in the mean, and more than
 # eight with probability 0.0002.
-MOST_OUTSIDE = 8
+MAX_OUTSIDE = 8
 
 
 def test_cells_agree_with_theory_and_references() -> None:
@@ -33,7 +33,7 @@ def test_cells_agree_with_theory_and_references() -> None:
         for seed, cell in enumerate(oracles.CELLS)
     ]
     outside = [oracles.line(row) for row in rows if not row["inside"]]
-    assert len(outside) <= MOST_OUTSIDE, "\n".join(outside)
+    assert len(outside) <= MAX_OUTSIDE, "\n".join(outside)
     assert not [row for row in rows if row["exact"] and not row["inside"]], "\n".join(outside)
     # A cell this far out is wrong, whatever the others are: 5 standard errors of 20 replications
     # have a probability of 8e-5.

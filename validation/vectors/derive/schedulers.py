@@ -280,4 +280,4 @@ SCHEDULERS: dict[str, type[Scheduler]] = {
     "wfq": Wfq,
     "wrr": RoundRobin,
 }
-"""By name in Forebay."""
+"""Schedulers by their name in Forebay."""

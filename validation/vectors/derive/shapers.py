@@ -182,7 +182,7 @@ class Htb:
         return packet
 
     def ready(self, now: Fraction) -> Fraction:
-        """Returns the time at which no bucket is in debt any more."""
+        """Returns the first time at which a bucket that is in debt no longer is."""
         buckets = [bucket for one in self.classes for bucket in (one.rate, one.ceil)]
         times = [bucket.covers_at(0, now) for bucket in buckets]
         return min(time for time in times if time > now)
