@@ -27,7 +27,7 @@ PYTEST = f"{BIN}/python -m pytest tests/python bench validation"
 CARGO_TEST = "cargo test --workspace --exclude forebay-python"
 
 REQUIRED = os.environ.get("FOREBAY_REQUIRE_BROWSER") == "1"
-"""Whether tests of the lab may not be left out."""
+"""True if tests of the lab may not be left out."""
 
 HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
 

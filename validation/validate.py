@@ -102,7 +102,7 @@ def _run(name: str, own: list[str], again: bool) -> bool:
 
 
 def _execute(name: str, command: str, part: int, own: list[str]) -> tuple[bool, str]:
-    """Whether a command ended well, and its last line; what it printed is in its log."""
+    """Returns whether a command ended well, and its last line; its output is in its log."""
     filled = command.replace("{python}", sys.executable).replace("{part}", str(part))
     given = shlex.join(own) or PORTIONS[name].get("arguments", "")
     words = ["bash", "-c", filled.replace("{arguments}", given)]
@@ -123,7 +123,7 @@ def _execute(name: str, command: str, part: int, own: list[str]) -> tuple[bool, 
 
 
 def _tree() -> str:
-    """What the proofs are of: the commit, and what differs from it."""
+    """Returns what the proofs are of: the commit, and what differs from it."""
     digest = hashlib.blake2b(digest_size=8)
     for command in ("git rev-parse HEAD", "git diff HEAD"):
         digest.update(subprocess.run(command.split(), cwd=ROOT, capture_output=True).stdout)

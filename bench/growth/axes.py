@@ -24,7 +24,7 @@ LOAD = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one point runs: a network, how often, and on how many threads (0: all cores)."""
+    """Task of one point: a network, its number of replications, and of threads (0: all cores)."""
 
     network: Network
     replications: int = 1
@@ -41,7 +41,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What grows, at which values, and for which kinds of scenario."""
+    """Axis of growth, with its values and the kinds of scenario that grow along it."""
 
     name: str
     label: str

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the cost of a packet hop grows with flows, links, link rate and replications.
+"""Growth of the cost of a packet hop with flows, links, link rate and replications.
 
     make growth                                 measure all, write result.json, draw
     make growth ARGS="--scale 0.1 --repeats 2"  a tenth of the work: does it run?

@@ -53,7 +53,7 @@ def draw(result: dict[str, Any], folder: Path, suffix: str = "svg") -> list[Path
 
 
 def _absent(curves: dict[str, Any]) -> list[str]:
-    """What was not measured, and why."""
+    """Lists the points that were not measured, with reasons."""
     return [
         f"{label}, {point['x']:,}: {point['note']}"
         for label, points in curves.items()

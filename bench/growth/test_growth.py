@@ -34,7 +34,8 @@ CURVES = [(axis, curve) for axis in axes.AXES for curve in axis.curves]
 
 @pytest.mark.parametrize(("axis", "curve"), CURVES, ids=[f"{a.name}-{c.name}" for a, c in CURVES])
 def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: axes.Curve) -> None:
-    """Set-up, or the start of the network, would pass for growth of the cost of a hop."""
+    """Points of an axis do the work that they are given, so that set-up, or the start of the
+    network, does not pass for growth of the cost of a hop."""
     for x in axis.values:
         if x > SMALL[axis.name]:
             break
@@ -52,7 +53,7 @@ def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: ax
 
 
 def test_axes_reach_as_far_as_they_claim() -> None:
-    """The page would speak of a million flows or 100 Gbit/s that were never tried."""
+    """Axes reach as far as they claim: a million flows and 100 Gbit/s."""
     ends = {axis.name: (axis.values[0], axis.values[-1]) for axis in axes.AXES}
     assert ends == {
         "flows": (10, 10**6),
@@ -80,7 +81,7 @@ def options(tmp_path: Path, *more: str) -> list[str]:
 
 
 def test_it_is_measured_written_and_drawn(tmp_path: Path) -> None:
-    """The page would show what was not measured."""
+    """Points are measured, written and drawn."""
     assert grow.main(options(tmp_path, "--axis", "hops", "--largest", "2")) == 0
     entry = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]
     assert (entry["work_hops"], entry["repeats"]) == (2000, 2)
@@ -104,7 +105,8 @@ def made_up(run: object) -> axes.Axis:
 def test_a_point_over_its_budget_is_noted_and_larger_ones_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """One slow point would hold up the rest, or vanish from the curve unseen."""
+    """A point over its budget is noted and larger ones are left out: one slow point does not hold
+    up the rest."""
 
     def run(x: int) -> Network:
         # 10^12 packets are not sent within a second or two.
@@ -124,7 +126,8 @@ def test_a_point_over_its_budget_is_noted_and_larger_ones_left_out(
 
 
 def test_a_point_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A bug in the engine would show as a gap in a curve, and the command succeed."""
+    """A point that fails is noted and the command fails: a bug in the engine is no mere gap in a
+    curve."""
     monkeypatch.setattr(grow, "AXES", [made_up(lambda x: Network("x", duration="no time"))])
     assert grow.main(options(tmp_path)) == 1
     points = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]["curves"]["made up"]

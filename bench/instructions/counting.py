@@ -38,7 +38,7 @@ SCENARIOS = ROOT / "bench" / "scenarios"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a benchmark is counted: two simulated times in seconds, and assignments on top."""
+    """Plan of counting a benchmark: two simulated times in seconds, and assignments on top."""
 
     short_s: float
     long_s: float
@@ -157,7 +157,8 @@ def run(runner: Path, name: str, length_s: float) -> tuple[Counted, str]:
 def _output(
     command: list[str], environment: dict[str, str] | None = None, quiet: bool = True
 ) -> str:
-    """What a command prints; its errors, too, go into a `CountingError` unless not `quiet`."""
+    """Returns what a command prints; its errors, too, go into a `CountingError` unless not
+    `quiet`."""
     errors = subprocess.PIPE if quiet else None
     done = subprocess.run(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True

@@ -22,7 +22,7 @@ within about 0.1 % on any machine: the C library chooses its copying loops by pr
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What turned the engine into instructions."""
+    """Compiler that turned the engine into instructions."""
 
     rustc: str
     target: str
@@ -43,7 +43,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one benchmark. `change` is a share, `None` without a recorded count."""
+    """Verdict on one benchmark. `change` is a share, `None` without a recorded count."""
 
     benchmark: str
     count: float | None
@@ -52,14 +52,14 @@ class Verdict:
 
     @property
     def change(self) -> float | None:
-        """By which share there are more instructions than recorded."""
+        """Share of instructions above the recorded ones."""
         if self.count is None or self.recorded is None:
             return None
         return self.count / self.recorded - 1
 
     @property
     def reason(self) -> str:
-        """Why it does not fit, empty if it does."""
+        """Reason for which it does not fit, empty if it does."""
         if self.fits:
             return ""
         if self.recorded is None:

@@ -25,13 +25,15 @@ def record(factor: float = 1.0, compiler: history.Compiler = HERE) -> history.Re
 
 @pytest.mark.parametrize("factor", [1.0, 1.0199, 0.9801])
 def test_counts_within_two_percent_pass(factor: float) -> None:
-    """The guard would cry wolf, and people would stop listening."""
+    """Counts within two percent of the record pass, as a guard that warns without cause is
+    ignored."""
     assert guard.check(record(factor), record())[0] == 0
 
 
 @pytest.mark.parametrize(("factor", "word"), [(1.03, "more"), (0.97, "fewer")])
 def test_three_percent_more_or_fewer_are_refused(factor: float, word: str) -> None:
-    """Speed could be lost in small steps, or won and then lost again unseen."""
+    """Three percent more or fewer are refused: speed is not lost in small steps, nor won and then
+    lost again unseen."""
     status, lines = guard.check(record(factor), record())
     text = "\n".join(lines)
     assert status == 1
@@ -41,7 +43,7 @@ def test_three_percent_more_or_fewer_are_refused(factor: float, word: str) -> No
 
 
 def test_a_history_with_three_percent_fewer_is_refused(tmp_path: Path) -> None:
-    """The guard would pass whatever stands in the history, and guard nothing."""
+    """A history with three percent fewer is refused, so that the record itself is guarded."""
     path = tmp_path / "history.toml"
     history.append(path, record())
     assert guard.check(record(), history.last(history.load(path)))[0] == 0
@@ -50,8 +52,7 @@ def test_a_history_with_three_percent_fewer_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_compiler_is_said_and_not_judged() -> None:
-    """An author with another compiler could not land a change, or would believe a number that says
-    nothing."""
+    """Counts of another compiler are reported and not judged, as such a number says nothing."""
     other = history.Compiler("1.91.0", HERE.target)
     status, lines = guard.check(record(2.0, other), record())
     assert status == 0
@@ -59,14 +60,14 @@ def test_another_compiler_is_said_and_not_judged() -> None:
 
 
 def test_a_benchmark_without_a_record_is_refused() -> None:
-    """A new benchmark would never be guarded, or an old one could be dropped."""
+    """A benchmark without a record is refused, and one that is no longer counted."""
     assert [v.reason for v in history.judge(COUNTS, {"s1-af": 800.0})] == ["", "new, not recorded"]
     assert not history.judge({"s1-af": 800.0}, COUNTS)[1].fits
     assert guard.check(record(), None)[0] == 1
 
 
 def test_set_up_cancels() -> None:
-    """The count would be of reading the scenario, not of carrying packets."""
+    """Set-up cancels: the count is of carrying packets, not of reading the scenario."""
     # 10^6 instructions of set-up and 500 a hop: 1e6 + 500 * 1000 and 1e6 + 500 * 3000.
     short, long = counting.Counted(1_500_000, 1000), counting.Counted(2_500_000, 3000)
     assert counting.per_hop(short, long) == 500.0
@@ -75,7 +76,7 @@ def test_set_up_cancels() -> None:
 
 
 def test_every_benchmark_is_counted_and_recorded() -> None:
-    """A benchmark could become slow without notice."""
+    """Every benchmark is counted and recorded."""
     scenarios = {path.stem for path in counting.SCENARIOS.glob("*.toml")}
     assert scenarios
     assert counting.PLANS.keys() == scenarios
@@ -85,7 +86,7 @@ def test_every_benchmark_is_counted_and_recorded() -> None:
 
 
 def test_a_broken_history_is_named_with_its_place(tmp_path: Path) -> None:
-    """A slip in the file would end in a traceback, or be taken for no history."""
+    """A broken history is named with its place, without a traceback."""
     path = tmp_path / "history.toml"
     history.append(path, record())
     good = path.read_text(encoding="utf-8")
@@ -99,7 +100,7 @@ def test_a_broken_history_is_named_with_its_place(tmp_path: Path) -> None:
 
 
 def test_what_is_recorded_is_what_is_read(tmp_path: Path) -> None:
-    """The next check would compare with other numbers than were counted."""
+    """Records are read as they were written."""
     path = tmp_path / "history.toml"
     strange = history.Record('a "label" \\ and é', "0.2.0", HERE, {"s1-af": 12.34, "b": 800.0})
     history.append(path, record())
@@ -113,14 +114,14 @@ def test_what_is_recorded_is_what_is_read(tmp_path: Path) -> None:
 def test_without_valgrind_it_says_so_and_passes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A machine without valgrind could not run the tests, or would seem to pass them."""
+    """Without valgrind the guard says that nothing was checked, and passes."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert guard.main([]) == 0
     assert "NOT CHECKED" in capsys.readouterr().out
 
 
 def test_the_history_is_drawn(tmp_path: Path) -> None:
-    """The page would show another history than the file, or none."""
+    """The history is drawn as it is in the file."""
     path, picture = tmp_path / "history.toml", tmp_path / "history.svg"
     for factor in (1.0, 0.5):
         history.append(path, record(factor))

@@ -34,7 +34,7 @@ fi=(4) /rustc/library/core/src/slice/index.rs
 
 
 def test_lines_belong_to_the_part_that_they_stand_in() -> None:
-    """The page would blame one part for the work of another.
+    """Lines belong to the part that they stand in.
 
     Of the profile above, by callgrind's format: 100 in link/mod.rs, 40 of event_list.rs built into
     it, 30 in context.rs, and 5 of the standard library in the same function. The 900 behind
@@ -59,5 +59,6 @@ def test_lines_belong_to_the_part_that_they_stand_in() -> None:
 def test_a_line_of_a_library_belongs_where_it_was_built_in(
     file: str, function: str, part: str
 ) -> None:
-    """The standard library would look like a part of the engine, or hide one."""
+    """A line of a library belongs to the part that it was built into: the standard library is no
+    part of the engine."""
     assert where.part(file, function) == part

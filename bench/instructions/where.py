@@ -1,4 +1,4 @@
-"""Where the time of `s1-af` goes: instructions for each packet hop, by part of the engine.
+"""Instructions of `s1-af` for each packet hop, by part of the engine.
 
     python bench/instructions/where.py          the table, and the picture of the page on speed
 
@@ -22,7 +22,7 @@ from drawing import COLOURS, blank, save
 NAME = "s1-af"
 PICTURE = ROOT / "docs" / "images" / "where.svg"
 
-#: By the file of a line, where that says it all.
+#: Parts by the file of a line, where that says it all.
 FILES = (
     ("event list", r"kernel/src/(event_list|ladder)\.rs"),
     ("digest", r"kernel/src/digest\.rs"),

@@ -57,7 +57,7 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a program says about its own run."""
+    """Report of a program on its own run."""
 
     packet_hops: int
     loop_wall_s: float  #: wall time of the event loop alone, s
@@ -67,7 +67,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the programs need to know about this invocation."""
+    """Settings of this invocation that the programs need."""
 
     build_dir: Path  #: where ns-3 programs and the s3-mm1 trace are put
     forebay: Path

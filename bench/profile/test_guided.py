@@ -34,8 +34,8 @@ def _run(environment: dict[str, str], *options: str) -> subprocess.CompletedProc
 def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
     machine: dict[str, str],
 ) -> None:
-    """The first command of the README would fail where llvm-profdata cannot be got, or its user
-    would not know that the engine could be faster."""
+    """Without llvm-profdata the build is a plain one, and says so: the first command of the README
+    works, and its user learns that the engine can be faster."""
     done = _run(machine)
     assert done.returncode == 3
     assert "profile" not in done.stdout
@@ -43,7 +43,7 @@ def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
 
 
 def test_a_build_for_this_processor_asks_for_its_instructions(machine: dict[str, str]) -> None:
-    """`make fast` passes the option of its name on: it would be `make guided` otherwise."""
+    """`make fast` passes the option of its name on, which tells it from `make guided`."""
     done = _run(machine, "--native")
     assert done.returncode == 3
     assert "-Ctarget-cpu=native" in done.stdout

@@ -1,4 +1,4 @@
-"""What tests in a browser need, and whether they may be left out where that is missing."""
+"""Needs of tests in a browser, and whether these may be left out where one is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAYWRIGHT = ROOT / "lab" / "node_modules" / "playwright-core" / "index.mjs"
 CHROMIUM = Path("/usr/bin/chromium")
 
 REQUIRED = os.environ.get("FOREBAY_REQUIRE_BROWSER") == "1"
-"""Whether a test that cannot run has failed."""
+"""True if a test that cannot run has failed."""
 
 
 def needs(*paths: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: running it, a small scenario, a small study."""
+"""Shared parts of the command line's tests: running it, a small scenario, a small study."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ linked = [{ voice = { codec = "g729_20ms" } }, { video = { line_rate = "100 Mbit
 
 @dataclass
 class Answer:
-    """What a command gave."""
+    """Answer of a command."""
 
     status: int
     out: str
@@ -261,7 +261,8 @@ def write_study(root: Path, files: Mapping[str, str] = STUDY_FILES) -> Path:
 
 
 def runs_kept(folder: Path) -> int:
-    """How many runs the journal of a folder holds, while others write to it; none without one."""
+    """Returns the number of runs that the journal of a folder holds, while others write to it; none
+    without one."""
     if not (folder / JOURNAL).is_file():
         return 0
     with closing(sqlite3.connect(folder / JOURNAL, timeout=60)) as database:

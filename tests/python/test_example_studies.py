@@ -25,7 +25,8 @@ def script(path: str) -> ModuleType:
 
 
 def test_prague_and_cubic_share_links_of_many_rates(tmp_path: Path) -> None:
-    """The picture would show that one kind starves the other, or that both wait alike.
+    """Prague and CUBIC share links of many rates: their goodputs stay within a factor of 2.5, and
+    only Prague waits briefly.
 
     RFC 9332, section 2.1: the coupling makes rates equal at typical round trips, and within a
     factor of a few at others. The low latency queue is marked from a millisecond or one packet on,
@@ -43,7 +44,8 @@ def test_prague_and_cubic_share_links_of_many_rates(tmp_path: Path) -> None:
 
 
 def test_queues_of_flows_keep_latency_low_and_contain_a_source(tmp_path: Path) -> None:
-    """The pictures would show no difference between shared queues and queues of flows.
+    """Queues of flows keep latency low and contain an unresponsive source; shared queues do
+    neither.
 
     A packet of a sparse flow waits for one packet of 1500 B of each of the flows that were served
     before it at most, not for what those have queued (RFC 8290, section 5.6): behind eight flows, 5

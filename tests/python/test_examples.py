@@ -566,13 +566,14 @@ CLAIMS: dict[str, Callable[[], None]] = {
 
 
 def test_every_example_is_looked_at() -> None:
-    """An example could say one thing and show another unnoticed."""
+    """Every example has a claim that is checked."""
     assert {path.stem for path in FILES} == CLAIMS.keys()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_examples_are_short_and_explained(path: Path) -> None:
-    """An example would be as hard to read as a manual."""
+    """Examples are short and explained: fewer than 60 lines of at most 100 columns, at least three
+    of them comments."""
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) < 60
     assert all(len(line) <= 100 for line in lines)
@@ -582,7 +583,7 @@ def test_examples_are_short_and_explained(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_commands_in_examples_work(path: Path) -> None:
-    """A reader who tries what a comment proposes would get an error."""
+    """Commands that comments in examples propose are accepted."""
     text = path.read_text(encoding="utf-8")
     comments = (line[1:] for line in text.splitlines() if line.startswith("#"))
     given = (line[line.index("--set") :] for line in comments if "--set" in line)
@@ -593,5 +594,5 @@ def test_commands_in_examples_work(path: Path) -> None:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_examples_show_what_they_say(name: str) -> None:
-    """The comment on top of an example would promise what a run does not show."""
+    """Examples show what the comment on top of them says."""
     CLAIMS[name]()

@@ -30,9 +30,9 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def test_flent_finds_the_fields_that_it_reads(scenario: Path, tmp_path: Path) -> None:
-    """Flent would refuse the file, or plot other units: it reads Mbit/s and ms (flent 2.3,
-    `resultset.py` and `tests/tcp_nup.conf`). Goodputs in a run without an end of traffic add up to
-    what the bottleneck carries: 5 Mbit/s times 1448/1500, less 8 kbit/s of datagrams."""
+    """Flent finds the fields that it reads, in Mbit/s and ms (flent 2.3, `resultset.py` and
+    `tests/tcp_nup.conf`). Goodputs in a run without an end of traffic add up to what the bottleneck
+    carries: 5 Mbit/s times 1448/1500, less 8 kbit/s of datagrams."""
     file = tmp_path / "two.flent.gz"
     words = ["--set", "record.series=200ms", "--flent", str(file)]
     assert main(["run", str(scenario), *words]) == 0
@@ -72,7 +72,8 @@ def test_flent_finds_the_fields_that_it_reads(scenario: Path, tmp_path: Path) ->
 
 
 def test_single_flows_are_streams_of_their_own(scenario: Path, tmp_path: Path) -> None:
-    """A group would be counted beside its own flows, and Jain's index be of one stream."""
+    """Single flows are streams of their own and replace their group: no goodput is counted twice,
+    and Jain's index is over the flows."""
     file = tmp_path / "two.flent.gz"
     of = 'record.series_of=["flows.bulk", "flows.bulk[0]", "flows.bulk[1]"]'
     words = ["--set", "record.series=200ms", "--set", of, "--flent", str(file)]
@@ -86,8 +87,8 @@ def test_single_flows_are_streams_of_their_own(scenario: Path, tmp_path: Path) -
 
 
 def test_a_trace_follows_each_packet_in_the_columns_of_ns2(scenario: Path, tmp_path: Path) -> None:
-    """Scripts for traces of ns-2 would count wrongly: 12 columns, `+` before `-`, `r` and `d`, one
-    `d` a loss, hops one after the other, each as long as the link takes from `-` on, and each
+    """A trace follows each packet in the columns of ns-2: 12 columns, `+` before `-`, `r` and `d`,
+    one `d` a loss, hops one after the other, each as long as the link takes from `-` on, and each
     transmission after the one before."""
     file = tmp_path / "two.tr"
     command = ["run", str(scenario), "--set", "record.trace=100000", "--ns2", str(file), "--json"]
@@ -129,8 +130,9 @@ def test_a_trace_follows_each_packet_in_the_columns_of_ns2(scenario: Path, tmp_p
 
 
 def test_a_link_that_changes_has_no_start_of_transmission(scenario: Path, tmp_path: Path) -> None:
-    """A trace would state times that follow from a rate or a delay which the link does not have: an
-    impairment delays packets, and a link's rate may come from its profile."""
+    """A link that changes has no `-` lines in a trace: an impairment delays packets, and a link's
+    rate may come from its profile, so the start of a transmission does not follow from a rate and a
+    delay."""
     file = tmp_path / "late.tr"
     late = 'links.second.impairment={ jitter = { mean = "1 ms" } }'
     command = ["run", str(scenario), "--set", "record.trace=2000", "--set", late, "--json"]
@@ -143,7 +145,7 @@ def test_a_link_that_changes_has_no_start_of_transmission(scenario: Path, tmp_pa
 def test_losses_of_a_trace_are_those_of_the_run(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The trace would tell another loss rate than the results of the run."""
+    """Losses of a trace are those in the results of the run."""
     file = tmp_path / "two.tr"
     more = ["--set", "warm_up=0s", "--set", "record.trace=100000"]
     assert main(["run", str(scenario), *more, "--ns2", str(file), "--json"]) == 0
@@ -168,7 +170,7 @@ def test_what_there_is_no_file_of_is_said(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An empty file would be written, or one of the last of several runs."""
+    """An export that a command cannot write is refused in one line, and no file is written."""
     monkeypatch.chdir(scenario.parent)
     assert main(["run", str(scenario), *words]) == 2
     complaint = capsys.readouterr().err
@@ -178,8 +180,8 @@ def test_what_there_is_no_file_of_is_said(
 
 
 def test_captures(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A link would be captured to another file than asked for, or not as `record.capture` has it,
-    or a wrong name be found after the run."""
+    """`--capture` writes the link that it names to the file that it names, as `record.capture`
+    does, and a wrong name is refused before the run."""
     out, file = tmp_path / "out", tmp_path / "one.pcapng"
     recorded = ["--set", 'record.capture=["second"]', "--out", str(out), "--until", "2 s"]
     assert main(["run", str(scenario), *recorded, "--capture", f"first.reverse={file}"]) == 0

@@ -36,7 +36,8 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def test_extras_are_those_of_the_package() -> None:
-    """An error would name an extra that installs something else, or that there is not."""
+    """Extras that errors name are those of the package, and each installs the library that is
+    missing."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]
     for library, extra in EXTRAS.items():
@@ -64,7 +65,7 @@ def test_extras_are_those_of_the_package() -> None:
 def test_a_plain_installation_runs_scenarios(
     words: list[str], scenario: Path, tmp_path: Path
 ) -> None:
-    """Who only wants to run a scenario would have to install 400 MB more."""
+    """A plain installation runs scenarios: the 400 MB of optional libraries are not needed."""
     places = {"SCENARIO": str(scenario), "OUT": str(tmp_path / "out")}
     assert main([places.get(word, word) for word in words]) == 0
 
@@ -86,7 +87,7 @@ def test_what_needs_an_extra_names_it(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A command would end in a traceback, or after its runs, in place of saying what to install."""
+    """A command that needs an extra says in one line what to install, before it runs anything."""
     places = {"SCENARIO": str(scenario), "OUT": str(tmp_path / "out")}
     assert main([places.get(word, word) for word in words]) == 2
     complaint = capsys.readouterr().err
@@ -164,7 +165,7 @@ def test_a_page_shows_what_a_plain_installation_recorded(
 
 @pytest.mark.usefixtures("plain")
 def test_results_name_the_extra_of_what_is_asked(scenario: Path) -> None:
-    """A script would end in an import deep within, and intervals, which need none, fail too."""
+    """Results name the extra of the method that needs it; intervals need none."""
     results = Network.from_toml(scenario).run(replications=2)
     assert results.interval("groups", "bulk", "goodput_bps").mean > 0
     asked: dict[str, Any] = {
@@ -181,7 +182,7 @@ def test_results_name_the_extra_of_what_is_asked(scenario: Path) -> None:
 
 @pytest.mark.parametrize("name", ["flows", "summary", "delays"])
 def test_tables_are_frames(name: str, scenario: Path) -> None:
-    """Rows or columns would be lost on the way into pandas or polars."""
+    """Tables become frames of pandas and polars with all their rows and columns."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     results = Network.from_toml(scenario).record(delays=True).run(replications=2)
     table = results.summary() if name == "summary" else getattr(results, name)
@@ -194,7 +195,8 @@ def test_tables_are_frames(name: str, scenario: Path) -> None:
 def test_frames_of_what_was_not_recorded_are_refused(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A slip in a name would give an empty frame."""
+    """Frames of a table that was not recorded are refused: a slip in a name gives no empty
+    frame."""
     monkeypatch.setattr("forebay.run.results.need", lambda *_: None)
     with pytest.raises(KeyError, match="no table 'flow' was recorded"):
         Network.from_toml(scenario).run().to_pandas("flow")

@@ -83,7 +83,7 @@ def children(process: int) -> list[int]:
 
 
 def gone(process: int) -> bool:
-    """Whether a process has ended; it may wait for who started it to look."""
+    """Returns True if a process has ended; its parent may not have collected its status yet."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -127,7 +127,8 @@ def through(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> list[str]:
 def test_a_sweep_that_is_killed_again_and_again_is_completed(
     through: list[str], sweep: Path, tmp_path: Path
 ) -> None:
-    """A run would be lost, made twice or damaged where a machine or its system ends a sweep."""
+    """A sweep that is killed again and again is completed: no run is lost, made twice or
+    damaged."""
     random, killed, number = default_rng(1), 0, 0
     while killed < KILLS:
         out = tmp_path / f"cut{number}"
@@ -155,7 +156,7 @@ def test_a_sweep_that_is_killed_again_and_again_is_completed(
 def test_processes_that_make_runs_may_be_killed(
     through: list[str], sweep: Path, tmp_path: Path
 ) -> None:
-    """A run whose process the system ends, as when memory runs out, would end the sweep."""
+    """Processes that make runs may be killed, as when memory runs out, without ending the sweep."""
     random, killed, number = default_rng(2), 0, 0
     while killed < KILLS:
         out = tmp_path / f"cut{number}"
@@ -181,7 +182,7 @@ def test_processes_that_make_runs_may_be_killed(
 def test_sweeps_in_one_folder_share_the_work(
     through: list[str], sweep: Path, tmp_path: Path
 ) -> None:
-    """Two sweeps in one folder would make every run twice, or write over each other's."""
+    """Sweeps in one folder share the work: no run is made twice, and none is overwritten."""
     out = tmp_path / "shared"
     words = command("sweep", sweep, "--out", out, "--jobs", 1, "--json")
     processes = [
@@ -220,7 +221,8 @@ raise SystemExit(main(sys.argv[1:]))
 
 
 def test_nothing_depends_on_the_clock(through: list[str], sweep: Path, tmp_path: Path) -> None:
-    """A clock that is set, as on a machine without a battery, would change or lose runs."""
+    """Nothing depends on the clock: setting it, as on a machine without a battery, neither changes
+    nor loses runs."""
     out = tmp_path / "clock"
     words = [sys.executable, "-c", CLOCK, "sweep", str(sweep), "--out", str(out)]
     for _ in range(2):
@@ -242,8 +244,8 @@ raise SystemExit(main(sys.argv[2:]))
 def test_a_full_disk_is_said_and_loses_nothing(
     through: list[str], sweep: Path, tmp_path: Path, size: int
 ) -> None:
-    """A disk that is full would end in a traceback, with the status of a mistake in the input, or
-    leave a journal that cannot be continued.
+    """A full disk is reported without a traceback, with a status other than that of a mistake in
+    the input, and the journal can be continued.
 
     No file may grow past a limit, from nothing at all up to the journal's half.
     """
@@ -276,7 +278,7 @@ MOUNTED = 'mount -t tmpfs -o "$1" tmpfs "$2" && shift 2 && exec "$@"'
     ],
 )
 def test_a_small_disk_has_one_exit_status(sweep: Path, tmp_path: Path, limit: str) -> None:
-    """A script that asks for the exit status would take a full disk for a mistake in its sweep.
+    """A small disk gives the exit status of a full disk, not that of a mistake in the sweep.
 
     Full is the disk in pages, or in files; at the start, or in the middle.
     """
@@ -337,7 +339,8 @@ def test_a_run_that_fails_costs_itself_alone(
     reason: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One bad corner of a grid would cost a night; or be made again each morning; or be forgotten.
+    """A run that fails costs only itself: the rest of the sweep completes, the failure is not
+    repeated unasked, and it is reported.
 
     Of the 60 runs two fail: replication 2 of one duration, on either link.
     """
@@ -409,7 +412,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_cluster_without_workers_is_told(sweep: Path, tmp_path: Path) -> None:
-    """A sweep would wait without a line for workers that are never started."""
+    """A cluster without workers is reported at once, with the command that starts one."""
     with cluster_of(tmp_path, workers=False) as (address, _):
         words = command("sweep", sweep, "--out", tmp_path / "out", "--executor", f"dask:{address}")
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
@@ -436,7 +439,8 @@ def test_a_cluster_without_workers_is_told(sweep: Path, tmp_path: Path) -> None:
 def test_workers_that_cannot_make_runs_are_told(
     sweep: Path, tmp_path: Path, modules: dict[str, str], has: str
 ) -> None:
-    """A worker without Forebay, or with another build, would fail in a log of its own machine."""
+    """Workers that cannot make runs, for want of Forebay or with another build, are reported by the
+    command, not only in their own log."""
     for name, text in modules.items():
         (tmp_path / "site" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "site" / name).write_text(text)
@@ -452,7 +456,7 @@ def test_workers_that_cannot_make_runs_are_told(
 def test_workers_that_all_leave_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A sweep whose cluster ended in the night would wait for it in the morning, without a line."""
+    """The end of all workers of a cluster is reported: the sweep gives up after a stated time."""
     for name, seconds in (("LOOK_S", 0.1), ("TELL_S", 0.5), ("GIVE_UP_S", 3.0)):
         monkeypatch.setattr(f"forebay.run.executors.{name}", seconds)
     job = Job(front.SCENARIO.replace('"5 s"', '"8000000 s"'))
@@ -483,7 +487,7 @@ def test_workers_that_all_leave_are_told(
 def test_a_cluster_may_lose_its_processes(
     through: list[str], sweep: Path, tmp_path: Path, cluster: str
 ) -> None:
-    """A machine of a cluster that is switched off would take its runs along, or end the sweep."""
+    """A cluster may lose its processes: no run is lost and the sweep goes on."""
     random, killed, number = default_rng(3), 0, 0
     while killed < KILLS:
         out = tmp_path / f"cut{number}"

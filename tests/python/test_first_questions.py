@@ -1,4 +1,4 @@
-"""What four users bring first is asked in a few lines, and answered.
+"""First questions of four kinds of users, asked in a few lines and answered.
 
 Bufferbloat, three classes at an edge, a law of one's own, a picture for a lecture: each is an
 example. `cargo test -p own-law` runs the laws.
@@ -28,7 +28,7 @@ TASKS = {
 
 @pytest.mark.parametrize("name", TASKS)
 def test_first_questions_are_asked_in_a_few_lines(name: str) -> None:
-    """The first question that people bring would take pages to ask."""
+    """First questions are asked in a few lines."""
     text = (FOLDER / name).read_text(encoding="utf-8").strip()
     marks = ("#", '"""', "//")
     lines = map(str.strip, text.splitlines())
@@ -37,13 +37,14 @@ def test_first_questions_are_asked_in_a_few_lines(name: str) -> None:
 
 
 def told(script: str, *arguments: str) -> str:
-    """What a script among the examples prints."""
+    """Returns what a script among the examples prints."""
     command = [sys.executable, str(FOLDER / script), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_bufferbloat_is_answered_with_intervals() -> None:
-    """Percentiles, completion times or Jain's index would be missing from the answer."""
+    """The answer on bufferbloat has percentiles, completion times and Jain's index, with
+    intervals."""
     found = told("bufferbloat.py")
     for words in ("ping, 99 %", "page, median", "Jain's index", "tail drop", "FQ-CoDel", "±"):
         assert words in found, found
@@ -59,7 +60,7 @@ def test_classes_at_an_edge_are_answered_with_intervals() -> None:
 
 
 def test_a_lecture_shows_theory_beside_measurement(tmp_path: Path) -> None:
-    """A lecturer's picture would contradict the formula that stands beside it.
+    """A lecture's picture shows the mean delay of theory beside the measured one, and both agree.
 
     The number in the system has the variance given at `mm1`, over four runs of 59 s; by Little the
     mean time is that number over the arrival rate. Limits are five standard errors, and half a

@@ -36,14 +36,14 @@ def flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def same(cell: str, value: Any) -> bool:
-    """Whether a cell of a CSV file is a value."""
+    """Returns True if a cell of a CSV file holds a value."""
     if value is None or isinstance(value, str):
         return cell == (value or "")
     return float(cell) == value
 
 
 def files(folder: Path, ending: str) -> set[str]:
-    """What there is of a format, by name."""
+    """Returns the names of the tables in a format."""
     found = (folder / "tables").rglob(f"*.{ending}")
     return {path.relative_to(folder / "tables").with_suffix("").as_posix() for path in found}
 
@@ -51,7 +51,7 @@ def files(folder: Path, ending: str) -> set[str]:
 def test_every_row_of_a_run_is_in_a_table(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """A number of the document would be missing from the tables, or be another one there."""
+    """Every row of a run's document is in a table, with the same values."""
     scenario.write_text(scenario.read_text() + '[record]\nseries = "1 s"\n')
     out = tmp_path / "o"
     document = forebay("run", scenario, "--out", out, "--format", "both", "--json").document()
@@ -81,7 +81,7 @@ def test_every_row_of_a_run_is_in_a_table(
 def test_replications_are_in_one_table(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """The rows of several runs could not be told apart, or intervals be missing."""
+    """Replications are in one table, told apart by number, and intervals are in another."""
     out = tmp_path / "o"
     forebay("run", scenario, "--replications", 3, "--out", out, "--format", "csv")
     links = rows_of(out / "tables/results/links.csv")
@@ -97,7 +97,8 @@ def test_replications_are_in_one_table(
 def test_every_run_of_a_sweep_is_in_the_tables(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """Who wants another quantity of a sweep would have to run it again."""
+    """Every run of a sweep is in the tables with all its quantities: another quantity needs no new
+    sweep."""
     path, out = tmp_path / "sweep.toml", tmp_path / "o"
     path.write_text(
         f'scenario = "{scenario.name}"\nreplications = 2\n'
@@ -119,7 +120,7 @@ def test_every_run_of_a_sweep_is_in_the_tables(
 
 
 def test_lists_and_words_become_columns() -> None:
-    """A spreadsheet would show `[1, 2]` in a cell, or take a comma in a name for a new cell."""
+    """Lists and tables in a cell become columns, and commas and quotes in text are quoted."""
     columns = {
         "name": ["a, b", "c"],
         "by": [[1], [2, 3]],
@@ -146,12 +147,12 @@ def test_lists_and_words_become_columns() -> None:
 def test_what_is_wrong_is_named(
     forebay: front.Forebay, scenario: Path, words: tuple[str, ...], message: str
 ) -> None:
-    """A wrong word would be taken for a format, or nothing be written."""
+    """Wrong words for a format are refused by name."""
     assert message in forebay.refused("run", scenario, *words)
 
 
 def test_tables_of_others_stay(forebay: front.Forebay, scenario: Path, tmp_path: Path) -> None:
-    """A table of the user's would be lost."""
+    """Tables that Forebay did not write are never overwritten."""
     mine = tmp_path / "o" / "tables" / "results" / "links.csv"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine", encoding="utf-8")

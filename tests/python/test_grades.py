@@ -64,20 +64,21 @@ CASES = [
 
 @pytest.mark.parametrize(("mean", "half_width", "ordering", "grade"), CASES)
 def test_numeric_grades(mean: float, half_width: float, ordering: Truth, grade: Grade) -> None:
-    """A cell would be called better or worse than it is."""
+    """Numeric grades follow from the measured interval, the tolerance and the ordering."""
     tolerance = Tolerance.around(10.0, rounding=0.005)
     assert grade_number(measured(mean, half_width), tolerance, ordering) is grade
 
 
 def test_negative_values_have_tolerances_too() -> None:
-    """Two percent of a negative value would be negative, and nothing would match."""
+    """Negative values have positive tolerances: two percent of the magnitude."""
     tolerance = Tolerance.around(-10.0, rounding=0.005)
     assert (tolerance.exact, tolerance.close) == (0.2, 1.0)
     assert grade_number(measured(-10.1, 0.1), tolerance, F) is Grade.EXACT
 
 
 def test_rounding_counts_where_it_is_wider_than_two_percent() -> None:
-    """A paper that prints 0.1 would be held to digits it never gave.
+    """Rounding counts where it is wider than two percent: a paper that prints 0.1 is held to no
+    further digits.
 
     0.1 printed with one decimal is anything from 0.05 to 0.15: rounding 0.05 against 2 % = 0.002.
     """
@@ -87,7 +88,8 @@ def test_rounding_counts_where_it_is_wider_than_two_percent() -> None:
 
 
 def test_zero_needs_an_absolute_tolerance() -> None:
-    """A published loss of zero could never be reproduced, or anything would reproduce it."""
+    """A published zero needs an absolute tolerance: without one, only an exact zero reproduces
+    it."""
     bare = Tolerance.around(0.0, rounding=0.0)
     assert grade_number(measured(0.0), bare, F) is Grade.EXACT
     assert grade_number(measured(1e-9), bare, F) is Grade.DEVIATES
@@ -98,7 +100,8 @@ def test_zero_needs_an_absolute_tolerance() -> None:
 
 
 def test_more_replications_never_change_a_settled_deviation() -> None:
-    """The stopping rule would keep replicating a cell that is plainly off.
+    """More replications never change a settled deviation, so that the stopping rule ends on such a
+    cell.
 
     Shrinking the half-width at the same mean may turn `imprecise` into something, but never
     one settled verdict into a worse one.
@@ -116,7 +119,8 @@ def test_more_replications_never_change_a_settled_deviation() -> None:
 
 
 def test_nonsense_is_refused() -> None:
-    """A failed run would be graded as a deviation of the model."""
+    """Values that are not finite and negative roundings are refused: a failed run is not graded as
+    a deviation of the model."""
     with pytest.raises(ValueError, match="nan"):
         grade_number(measured(math.nan), Tolerance.around(1.0, 0.0), F)
     with pytest.raises(ValueError, match="rounding"):
@@ -126,12 +130,12 @@ def test_nonsense_is_refused() -> None:
 
 
 def test_statement_grades() -> None:
-    """An undecided sentence would be reported as confirmed or refuted."""
+    """An undecided sentence is graded imprecise, neither confirmed nor refuted."""
     assert [grade_statement(t) for t in (T, F, U)] == [Grade.HOLDS, Grade.FAILS, Grade.IMPRECISE]
 
 
 def test_ordering_needs_intervals_apart() -> None:
-    """Noise would be credited with the paper's trend, or blamed for missing it."""
+    """An ordering needs intervals apart: overlap neither confirms nor refutes the paper's trend."""
     published = [1.0, 2.0, 3.0]
     assert ordering_holds(published, [measured(x) for x in (10, 20, 30)]) is T
     assert ordering_holds(published, [measured(x, 6) for x in (10, 20, 30)]) is U
@@ -143,7 +147,8 @@ def test_ordering_needs_intervals_apart() -> None:
 
 
 def test_published_ties_order_nothing() -> None:
-    """The last digit of a single run would decide whether a trend is reproduced.
+    """Published values that tie order nothing: the last digit of a single run does not decide a
+    trend.
 
     28.61 and 28.70 differ by 0.3 %; 28.61 and 29.30 by 2.4 %.
     """
@@ -155,7 +160,8 @@ def test_published_ties_order_nothing() -> None:
 
 
 def test_comparisons_at_the_unfavourable_ends() -> None:
-    """A predicate would hold by the middle of an interval that reaches across the threshold."""
+    """Comparisons are made at the unfavourable ends: an interval that reaches across the threshold
+    decides nothing."""
     low, high, across = Bounds(1.0, 2.0), Bounds(3.0, 4.0), Bounds(1.5, 3.5)
     assert surely_greater(high, low) is T
     assert surely_greater(low, high) is F
@@ -175,7 +181,7 @@ def test_comparisons_at_the_unfavourable_ends() -> None:
 
 
 def test_bounds_cover_every_corner() -> None:
-    """Arithmetic on intervals would lose possible values, and a predicate hold that may not."""
+    """Arithmetic on bounds covers every corner, so that no possible value is lost."""
     a, b = Bounds(-1.0, 2.0), Bounds(3.0, 5.0)
     for operation in (operator.add, operator.sub):
         corners = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
@@ -193,7 +199,8 @@ def test_bounds_cover_every_corner() -> None:
 
 
 def test_three_valued_logic_is_consistent_with_two() -> None:
-    """An unknown would tip a verdict although either of its values gives another.
+    """Three-valued logic is consistent with two: an unknown decides nothing unless both of its
+    values agree.
 
     Kleene: a combination is known exactly when every way to settle the unknowns agrees.
     """
@@ -216,13 +223,13 @@ def test_three_valued_logic_is_consistent_with_two() -> None:
 
 
 def test_unknown_has_no_boolean_value() -> None:
-    """`if truth` would take an unknown for true."""
+    """An unknown has no boolean value: `if truth` raises."""
     with pytest.raises(TypeError, match="unknown"):
         bool(U)
 
 
 def test_nothing_to_check_is_an_error() -> None:
-    """A predicate over a mistyped grid would hold for want of cells."""
+    """A predicate over no cells is an error: a mistyped grid holds nothing."""
     for combine in (all_of, any_of, most_of):
         with pytest.raises(ValueError, match="look at something"):
             combine([])
@@ -239,7 +246,7 @@ def predicate(run: Quantities) -> Truth:
 
 
 def test_points_needed_are_found_without_measuring() -> None:
-    """A study would not know which runs a sentence asks for, or run some twice."""
+    """Points that a predicate needs are found without measuring, each once."""
     assert points_needed(predicate) == [
         ({"precedences": 2, "udp_mbps": 5}, "udp_bps"),
         ({"precedences": 2, "udp_mbps": 60}, "udp_bps"),
@@ -247,7 +254,7 @@ def test_points_needed_are_found_without_measuring() -> None:
 
 
 def test_measurements_are_found_by_point_and_quantity() -> None:
-    """A predicate would be judged on another run's numbers."""
+    """Measurements are found by point and quantity, and one that is missing is named."""
     runs = Measurements()
     runs.record({"udp_mbps": 5, "precedences": 2}, "udp_bps", measured(4.0, 1.0))
     assert runs.value("udp_bps", precedences=2, udp_mbps=5) == Bounds(3.0, 5.0)
@@ -258,7 +265,7 @@ def test_measurements_are_found_by_point_and_quantity() -> None:
 
 
 def test_summary_counts_every_grade_once() -> None:
-    """The totals of result.json would not add up."""
+    """A summary counts every grade once, so that the totals of result.json add up."""
     grades = [Grade.EXACT, Grade.EXACT, Grade.FAILS, Grade.IMPRECISE]
     assert Summary.of(grades).as_dict() == {
         "exact": 2,

@@ -13,9 +13,8 @@ FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def test_the_study_of_the_guide_holds(
     forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reader would copy a study that does not run, or does not give what theory says: M/M/1 has
-    rho / (1 - rho) packets in the system, 1 and 4, and loses none; a buffer of 10 packets makes
-    fewer of them wait."""
+    """The study of the guide runs and gives what theory says: M/M/1 has rho / (1 - rho) packets in
+    the system, 1 and 4, and loses none; a buffer of 10 packets makes fewer of them wait."""
     folder = tmp_path / "guide" / "mm1"
     folder.mkdir(parents=True)
     files = dict(FILE.findall(GUIDE.read_text(encoding="utf-8")))

@@ -34,7 +34,7 @@ def homes(**parameters: str) -> Network:
 
 
 def run_json(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> dict[str, object]:
-    """What `forebay run --json` prints of a scenario."""
+    """Returns what `forebay run --json` prints for a scenario."""
     assert main(["run", str(path), "--json", *words]) == 0
     document: dict[str, object] = json.loads(capsys.readouterr().out)
     return document
@@ -44,8 +44,8 @@ def run_json(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> dic
 def test_two_homes_share_an_uplink(
     isolation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A home with nine uploads would get nine times as much as one with a single one: both get 24
-    Mbit/s of 50, within 2 % of each other, by the command and from Python."""
+    """A home with nine uploads gets no more than one with a single one: both get 24 Mbit/s of 50,
+    within 2 % of each other, by the command and from Python."""
     net = homes(isolation=isolation)
     path = tmp_path / "homes.toml"
     path.write_text(net.to_toml())
@@ -63,8 +63,8 @@ def test_two_homes_share_an_uplink(
 def test_counted_flows_are_a_spelling_of_hosts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A scenario with `flows_per_source` would run otherwise than one that names its hosts: four
-    machines of three flows each behind one node, in a group each and in one group."""
+    """A scenario with `flows_per_source` runs as one that names its hosts: four machines of three
+    flows each behind one node, in a group each and in one group."""
     link = """
         duration = "4 s"
         [links.dsl]
@@ -90,7 +90,7 @@ def test_counted_flows_are_a_spelling_of_hosts(
 def test_check_says_which_host_a_group_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A user would have to guess between what CAKE shares."""
+    """`check` says which host a group has, since hosts are what CAKE shares between."""
     path = tmp_path / "homes.toml"
     path.write_text(homes().to_toml())
     words = ["--set", 'flows.h1.host="laptop"']
@@ -108,8 +108,8 @@ def test_check_says_which_host_a_group_has(
 def test_named_hosts_stand_in_the_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a machine got would have to be added up by hand, or every run show a table that says
-    nothing new."""
+    """Named hosts have a table of what each sent and received; a scenario that names none has no
+    such table."""
     path = tmp_path / "homes.toml"
     path.write_text(homes().to_toml())
     assert main(["run", str(path)]) == 0
@@ -121,8 +121,8 @@ def test_named_hosts_stand_in_the_tables(
 
 
 def test_subscribers_are_policed_one_by_one() -> None:
-    """More flows would buy more: each home has a bucket of 4 Mbit/s, whatever it sends, or a
-    bucket is for one home alone."""
+    """Subscribers are policed one by one: each home has a bucket of 4 Mbit/s whatever number of
+    flows it sends, and one has a bucket of its own."""
     net = Network("police", duration="4 s", warm_up="1 s")
     bucket = conditioner.token_bucket(cir="4 Mbit/s", cbs="30 kB", excess="drop")
     net.link(
@@ -170,7 +170,8 @@ def test_subscribers_are_policed_one_by_one() -> None:
 def test_what_needs_a_filter_of_hosts_has_no_script(
     key: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A script for Linux would police everybody, or share between flows, and not say so."""
+    """A scenario that needs a filter of hosts has no script for Linux and says so: a script without
+    it polices everybody, or shares between flows."""
     path = tmp_path / "homes.toml"
     path.write_text(homes().to_toml())
     assert main(["linux", str(path), "--set", f"links.access.{key}={value}"]) == 2
@@ -180,8 +181,8 @@ def test_what_needs_a_filter_of_hosts_has_no_script(
 def test_a_script_says_where_its_hosts_are_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Linux would share between other hosts without a word: in a script each group of flows has
-    its own, which those of this scenario have, too, until two share a server."""
+    """A script says where Linux has other hosts: in a script each group of flows has its own, which
+    those of this scenario have, too, until two share a server."""
     path = tmp_path / "homes.toml"
     path.write_text(homes().to_toml())
     assert main(["linux", str(path)]) == 0

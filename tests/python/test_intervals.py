@@ -18,19 +18,20 @@ BAND = 3.29
 
 
 def least(share: float, trials: int) -> float:
-    """What a count of so many trials exceeds with 99.95 % if each succeeds with this share."""
+    """Returns the count that so many trials exceed with 99.95 % if each succeeds with this
+    share."""
     return share * trials - BAND * math.sqrt(trials * share * (1.0 - share))
 
 
 def hits(method: object, groups: NDArray[np.float64], truth: float) -> int:
-    """How many rows have an interval that holds the truth."""
+    """Counts the rows whose interval holds the truth."""
     assert callable(method)
     found = [method(row) for row in groups.tolist()]
     return sum(interval.low <= truth <= interval.high for interval in found)
 
 
 def test_a_skewed_interval_by_hand() -> None:
-    """The correction would be another one than Willink's.
+    """The correction for skewness is Willink's.
 
     1, 1, 1, 1, 6: mean 2, s^2 = (4 + 16)/4 = 5, so that s/sqrt(n) = 1. The cubes sum to -4 + 64 =
     60, G = 5/(4 * 3) * 60/5^1.5 = sqrt(5), which exceeds its standard error of sqrt(6 * 20 / (3 * 6
@@ -48,7 +49,8 @@ def test_a_skewed_interval_by_hand() -> None:
 
 
 def test_skewness_to_the_left_is_that_to_the_right_mirrored() -> None:
-    """Utilisations near 1 would get the interval of queues near 0."""
+    """Skewness to the left is that to the right mirrored: utilisations near 1 are treated as queues
+    near 0 are."""
     values = [1.0, 1.5, 1.2, 9.0, 1.1, 2.0, 3.0, 1.4]
     right, left = replication_interval(values), replication_interval([-value for value in values])
     assert (left.low, left.high) == pytest.approx((-right.high, -right.low))
@@ -57,7 +59,7 @@ def test_skewness_to_the_left_is_that_to_the_right_mirrored() -> None:
 
 
 def test_symmetric_values_have_students_interval() -> None:
-    """Every interval would be widened, with cause or without."""
+    """Symmetric values have Student's interval: nothing is widened without cause."""
     values = [1.0, 2.0, 3.0, 4.0, 5.0]
     assert replication_interval(values) == summarize(values)
     assert replication_interval([7.0]) == summarize([7.0])
@@ -65,7 +67,8 @@ def test_symmetric_values_have_students_interval() -> None:
 
 
 def test_an_interval_is_never_narrower_than_students() -> None:
-    """The correction would trade one error for the other."""
+    """An interval contains Student's on both sides, and does not depend on the order of the
+    values."""
     for row in np.random.default_rng(3).lognormal(0.0, 1.0, (500, 6)).tolist():
         ours, students = replication_interval(row), summarize(row)
         assert ours.low <= students.low < students.high <= ours.high
@@ -74,15 +77,15 @@ def test_an_interval_is_never_narrower_than_students() -> None:
 
 
 def test_equal_replications_are_said_to_be_equal() -> None:
-    """A quantity that no randomness reaches would look as if it were known to all digits: 0.1 three
-    times has a mean of 0.1, not of 0.30000000000000004 / 3."""
+    """Equal replications are said to be equal, with their value as the mean: 0.1 three times has a
+    mean of 0.1, not of 0.30000000000000004 / 3."""
     interval = replication_interval([0.1, 0.1, 0.1])
     assert (interval.mean, interval.low, interval.high, interval.note) == (0.1, 0.1, 0.1, "equal")
     assert replication_interval([0.1, 0.1, math.nextafter(0.1, 1.0)]).note != "equal"
 
 
 def test_exponential_values_are_covered_where_students_interval_fails() -> None:
-    """The widening would be for nothing.
+    """Intervals of exponential values cover the mean as stated, where Student's do not.
 
     Of ten exponential values Student's interval is known to hold the mean some 90 % of the time,
     the skewed tail being on one side. Ours is to hold it in 93 % at least; 10,000 trials tell the
@@ -94,7 +97,7 @@ def test_exponential_values_are_covered_where_students_interval_fails() -> None:
 
 
 def test_normal_values_are_not_covered_beyond_measure() -> None:
-    """Intervals would hold the truth because they are too wide: at most 97 % of 10,000 trials."""
+    """Intervals of normal values do not cover by being too wide: at most 97 % of 10,000 trials."""
     for n in (5, 10, 20):
         groups = np.random.default_rng(n).normal(5.0, 1.0, (10_000, n))
         covered = hits(replication_interval, groups, 5.0)
@@ -102,7 +105,7 @@ def test_normal_values_are_not_covered_beyond_measure() -> None:
 
 
 def test_until_ten_percent_means_it_for_skewed_values_too() -> None:
-    """ "Until +-10 %" would stop with a larger error more often than 7 times in 100.
+    """A target of +-10 % holds for skewed values, too: the error is larger at most 7 times in 100.
 
     Log-normal of deviation 0.8: skewness 3.7, mean exp(0.32). Student's interval stops too early.
     """
@@ -122,7 +125,7 @@ def test_until_ten_percent_means_it_for_skewed_values_too() -> None:
 
 
 def test_the_cap_is_never_a_success() -> None:
-    """A stopping rule that ran out of replications would call its result precise: in 500 trials
+    """A stopping rule that ran out of replications never calls its result precise: in 500 trials
     that cannot meet the target, none is."""
     rule = StoppingRule(relative=0.001, min_n=5, max_n=12)
     for row in np.random.default_rng(6).lognormal(0.0, 1.0, (500, 12)).tolist():
@@ -147,12 +150,13 @@ ROW = {"mean": 2e-3, "low": 1e-3, "high": 3e-3}
     ],
 )
 def test_a_table_tells_one_sided_and_equal_intervals(row: dict[str, object], shown: str) -> None:
-    """An interval that reaches farther up than down would be printed as if it did not."""
+    """A table prints the two sides of an interval that are unequal, and says where replications are
+    equal."""
     assert text.spread(row, UNITS["s"]) == shown
 
 
 def test_notes_below_a_table_say_how_many() -> None:
-    """A reader would not learn which intervals to doubt."""
+    """Notes below a table count the intervals to doubt, by reason."""
     rows = [{"note": "equal"}, {"note": "too few"}, {"note": ""}, {"note": "too few"}]
     said = text.notes(rows)
     assert [sentence.split(":")[0] for sentence in said] == ["equal (1 of 4)", "too few (2 of 4)"]
@@ -162,7 +166,7 @@ def test_notes_below_a_table_say_how_many() -> None:
 def test_a_sweep_says_what_it_knows_of_its_intervals(
     forebay: front.Forebay, tmp_path: Path
 ) -> None:
-    """A sweep without randomness would print +-0, and one of bursts a symmetric interval.
+    """A sweep prints "equal" for a quantity without randomness, and both sides for one of bursts.
 
     A packet of 500 B every 50 ms never finds another one on the link: nothing waits, whatever the
     phase. Twenty on-off sources that together seldom
@@ -196,7 +200,8 @@ def test_a_sweep_says_what_it_knows_of_its_intervals(
 
 
 def test_no_interval_of_a_delay_reaches_below_zero() -> None:
-    """A delay of 125.7 ± 239.0 ms would be possible, which is none.
+    """No interval of a delay reaches below zero: 125.7 ± 239.0 ms includes values that are
+    impossible.
 
     Of the values 1, 1, 1 and 5 the mean is 2 and the deviation 2; t(3; 0.975) = 3.182, so that
     Student's interval is 2 ± 3.182, and the skewness G of 2 (the largest that four values can have)

@@ -74,12 +74,13 @@ def dotted(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("names", [["links", "up.link 1", "rate"], ["a"], ["été", "x-y_z", "0"]])
 def test_a_path_gives_back_the_names_that_it_is_made_of(names: list[str]) -> None:
-    """A key would be looked for at another name."""
+    """A path gives back the names that it is made of."""
     assert names_of(joined(names)) == names
 
 
 def test_paths_are_read_as_toml_reads_keys() -> None:
-    """What is right in a file would be wrong behind `--set`, or in a sweep."""
+    """Paths are read as TOML reads keys: what is right in a file is right behind `--set` and in a
+    sweep."""
     assert names_of(" links . 'a.b' .two words") == ["links", "a.b", "two words"]
     assert names_of("links.") == ["links", ""]
     assert as_key("up.link") == '"up.link"'
@@ -93,7 +94,7 @@ def test_paths_are_read_as_toml_reads_keys() -> None:
 
 
 def test_quantities_have_names_with_dots() -> None:
-    """The table of a sweep would have the column of another link, or no unit."""
+    """Quantities of links whose names have dots are told apart, and keep their words and units."""
     assert parted("links.up.link 1.drops") == ("links", "up.link 1", "drops")
     assert parted('links."up.link 1".drops') == ("links", "up.link 1", "drops")
     assert parted("events") == ("events", "", "")
@@ -102,7 +103,7 @@ def test_quantities_have_names_with_dots() -> None:
 
 
 def test_linux_builds_every_link(forebay: front.Forebay, dotted: Path) -> None:
-    """The script would lack a link and its queue, or have a node without a name."""
+    """The script for Linux has every link and its queue, and a name for every node."""
     script = forebay("linux", dotted).out
     for line in ("# node home.1", "# node edge 2.b", "# node far.away", "# flow calls.of 1"):
         assert line in script.splitlines()
@@ -116,7 +117,7 @@ def test_linux_builds_every_link(forebay: front.Forebay, dotted: Path) -> None:
 
 
 def test_linux_finds_a_link_by_its_name(forebay: front.Forebay, dotted: Path) -> None:
-    """The commands of a link with a dot could not be had, or names be shown in pieces."""
+    """`linux --link` finds a link by a name with dots and shows such names whole."""
     words = forebay("linux", dotted, "--link", "up.link 1", "--dev", "eth0").out
     assert "htb rate 1000000bit" in words
     assert " codel limit 80 " in words
@@ -127,7 +128,7 @@ def test_linux_finds_a_link_by_its_name(forebay: front.Forebay, dotted: Path) ->
 
 
 def test_linux_names_a_ring_or_an_aggregate(forebay: front.Forebay, tmp_path: Path) -> None:
-    """A refusal would name a place that the scenario does not have."""
+    """`linux` names a ring or an aggregate, quoted, that it refuses."""
     calls = front.CALLS.replace("aggregates.lines", 'aggregates."a.1 x"')
     calls = calls.replace('aggregate = "lines"', 'aggregate = "a.1 x"')
     for text, place in ((RING, 'rings."r.1 x"'), (calls, 'aggregates."a.1 x"')):
@@ -137,7 +138,7 @@ def test_linux_names_a_ring_or_an_aggregate(forebay: front.Forebay, tmp_path: Pa
 
 
 def test_linux_allows_by_path(forebay: front.Forebay, dotted: Path) -> None:
-    """An approximation at a name with a dot could be allowed by its last name alone."""
+    """`linux --allow` takes a whole path or its last key, where names have dots, too."""
     red = (
         '{ red = { min_threshold = "5 packets", max_threshold = "15 packets", weight = 0.25, '
         "gentle = true } }"
@@ -151,7 +152,7 @@ def test_linux_allows_by_path(forebay: front.Forebay, dotted: Path) -> None:
 
 
 def test_set_reaches_names_with_dots(forebay: front.Forebay, dotted: Path) -> None:
-    """A key of a name with a dot could not be changed but in the file."""
+    """`--set` reaches keys of names with dots."""
     for path in ('links."up.link 1".rate', "links.'up.link 1'.rate"):
         run = forebay("run", dotted, "--json", "--set", f"{path}=4 Mbit/s").document()
         rows = {row["name"]: row for row in run["links"]}
@@ -167,7 +168,7 @@ def test_set_reaches_names_with_dots(forebay: front.Forebay, dotted: Path) -> No
 def test_captures_are_of_links_by_name(
     forebay: front.Forebay, dotted: Path, tmp_path: Path
 ) -> None:
-    """The capture of a link with a dot would be refused, or links be shown in pieces."""
+    """Captures are of links by name, and names with dots are shown whole."""
     file = tmp_path / "wire.pcapng"
     assert forebay("run", dotted, "--capture", f"up.link 1={file}").status == 0
     assert file.stat().st_size > 0
@@ -178,7 +179,7 @@ def test_captures_are_of_links_by_name(
 def test_sweeps_vary_keys_of_names_with_dots(
     forebay: front.Forebay, dotted: Path, tmp_path: Path
 ) -> None:
-    """A sweep over such a link would stop, or its page have the head of another."""
+    """Sweeps vary keys of names with dots, and their pages have the right heads."""
     path = tmp_path / "sweep.toml"
     path.write_text(SWEEP, encoding="utf-8")
     document = forebay("sweep", path, "--out", tmp_path / "o", "--json").document()
@@ -194,14 +195,14 @@ def test_sweeps_vary_keys_of_names_with_dots(
 
 
 def test_sections_of_names_hold_names() -> None:
-    """A table of a sweep file would name another link than the same table of a scenario."""
+    """Sections of names in a sweep file hold names, as those of a scenario do."""
     axes = read_axes("f", {}, [], {"links": {"a.b": {"queue.red.weight": [1]}}, "links.c.x": [2]})
     keys = [dict(point.keys) for axis in axes for point in axis]
     assert keys == [{'links."a.b".queue.red.weight': 1}, {"links.c.x": 2}]
 
 
 def test_networks_have_names_with_dots() -> None:
-    """From Python such a link could be made, and not be changed, read, removed or compared."""
+    """Networks in Python make, change, read, remove and compare links whose names have dots."""
     net = Network("dots", duration="1 s")
     net.link("up.link 1", "a", "b", rate="1 Mbit/s", queue={"codel": {}})
     other = net.copy().set('links."up.link 1".queue.codel.ecn', True)
@@ -225,14 +226,14 @@ def test_networks_have_names_with_dots() -> None:
     ],
 )
 def test_completion_offers_names_with_dots(begun: str, offered: str, dotted: Path) -> None:
-    """What the shell puts in would name another key."""
+    """Completion offers names with dots as keys that reach them."""
     assert offered in set_words(str(dotted), begun)
 
 
 def test_files_of_ns2_hold_packets_of_such_links(
     forebay: front.Forebay, dotted: Path, tmp_path: Path
 ) -> None:
-    """Rows of arrival would be missing, since the delay of the link was not found."""
+    """Files of ns-2 hold arrivals of links whose names have dots: their delay is found by name."""
     lines = {}
     for name in ("up.link 1", "way"):
         text = DOTTED.replace("up.link 1", name)
@@ -244,7 +245,7 @@ def test_files_of_ns2_hold_packets_of_such_links(
 
 
 def test_dates_are_refused_by_their_path(forebay: front.Forebay, tmp_path: Path) -> None:
-    """The message would name a key that the file does not have."""
+    """Dates are refused by the path of their key."""
     path = tmp_path / "dots.toml"
     path.write_text(DOTTED.replace('"1 Mbit/s"', "1999-01-01"), encoding="utf-8")
     sweep = tmp_path / "sweep.toml"

@@ -25,7 +25,7 @@ MODULE = chromium.BUILT / "forebay.wasm"
 PROGRAM = chromium.BUILT / "digest.mjs"
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 OF_THIS_RUN = ("build", "wall_s", "setup_s", "command")
-"""What the command line adds to the engine's result."""
+"""Keys that the command line adds to the engine's result."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def given(page: str) -> Any:
 
 
 def test_a_page_runs_every_example_to_the_same_result() -> None:
-    """A lecturer would show other numbers than the command line gives."""
+    """A page runs every example to the same result as the command line."""
     chromium.needs(MODULE, PROGRAM)
     files = [str(path) for path in EXAMPLES]
     found = []
@@ -60,7 +60,8 @@ def test_a_page_runs_every_example_to_the_same_result() -> None:
 
 
 def test_where_a_browser_is_required_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change would land though the tests of the page never ran."""
+    """Where a browser is required, a missing page or program fails the tests: they are not
+    skipped."""
     monkeypatch.setattr(chromium, "REQUIRED", False)
     with pytest.raises(pytest.skip.Exception):
         chromium.needs(Path("nowhere"))
@@ -70,8 +71,8 @@ def test_where_a_browser_is_required_nothing_is_left_out(monkeypatch: pytest.Mon
 
 
 def test_the_readme_opens_with_a_moving_picture_that_loads_quickly() -> None:
-    """Who comes by would see a still page, or wait for it. An animated WebP has the chunk ANIM and
-    a chunk ANMF for each frame."""
+    """The README opens with a moving picture that loads quickly: at most 500 kB. An animated WebP
+    has the chunk ANIM and a chunk ANMF for each frame."""
     head = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ")[0]
     picture = re.search(r"\]\((docs/images/lab\.webp)\)", head)
     assert picture is not None
@@ -82,7 +83,8 @@ def test_the_readme_opens_with_a_moving_picture_that_loads_quickly() -> None:
 
 
 def test_a_scenario_stands_in_the_page_as_data(shell: Path, tmp_path: Path) -> None:
-    """A name in a scenario could end the script that holds it, and bring its own."""
+    """A scenario is in the page as data: a name in it cannot end the script that holds it and add
+    its own."""
     path = tmp_path / "named.toml"
     name = "</script><script>alert(1)</script>"
     path.write_text(front.SCENARIO.replace('"small"', f'"{name}"'), encoding="utf-8")
@@ -92,12 +94,13 @@ def test_a_scenario_stands_in_the_page_as_data(shell: Path, tmp_path: Path) -> N
 
 
 def test_without_a_scenario_the_page_has_none(shell: Path) -> None:
-    """The page would not begin with its lessons."""
+    """Without a scenario the page has none, and begins with its lessons."""
     assert lab.page(None) == "<script></script>"
 
 
 def test_files_beside_a_scenario_go_into_the_page(shell: Path, tmp_path: Path) -> None:
-    """The page, which has no files, could not run the scenario, or would run another one."""
+    """Files beside a scenario go into the page, which cannot read files: it runs the same
+    scenario."""
     (tmp_path / "rates.csv").write_text("time_s,rate_bps\n0,1e7\n1,5e6\n", encoding="utf-8")
     (tmp_path / "flows.toml").write_text(
         front.SCENARIO[front.SCENARIO.index("[flows.bulk]") :], encoding="utf-8"
@@ -134,7 +137,7 @@ def test_bad_input_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A page would open that cannot run, or a traceback be shown."""
+    """Bad input is refused before a page opens, without a traceback."""
     monkeypatch.chdir(tmp_path)
     Path("right.toml").write_text(front.SCENARIO, encoding="utf-8")
     wrong = front.SCENARIO.replace('rate = "10 Mbit/s"', 'rate = "ten"', 1)
@@ -157,7 +160,8 @@ def test_a_page_that_is_not_built_says_how_it_is(
 
 
 def test_the_page_is_served_to_this_machine_alone() -> None:
-    """A neighbour on the network, or a page elsewhere, could read the scenario."""
+    """The page is served to this machine alone: neither a neighbour on the network nor a page
+    elsewhere reads the scenario."""
     with lab.server("the page", 0) as serving:
         assert serving.server_address[0] == "127.0.0.1"
         thread = threading.Thread(target=serving.serve_forever, daemon=True)
@@ -177,7 +181,7 @@ def test_the_page_is_served_to_this_machine_alone() -> None:
 
 
 def test_a_port_in_use_is_refused() -> None:
-    """A traceback would be shown, or the page of another program opened."""
+    """A port in use is refused without a traceback."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -186,7 +190,7 @@ def test_a_port_in_use_is_refused() -> None:
 
 
 def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path, scenario: Path) -> None:
-    """The usual way to end the command would look like a failure."""
+    """Ctrl-C ends the command cleanly."""
     program = (
         "import sys; from pathlib import Path; from forebay.cli import lab; "
         "from forebay.cli.commands import main; lab.PAGE = Path(sys.argv[1]); "

@@ -25,13 +25,13 @@ def built() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where downloads and screenshots go."""
+    """Folder of downloads and screenshots."""
     return tmp_path_factory.mktemp("page")
 
 
 @pytest.fixture(scope="module")
 def facts(folder: Path) -> Any:
-    """What `lab/tests/browser.ts` did and saw."""
+    """Returns what `lab/tests/browser.ts` did and saw."""
     words = ["node", str(PROGRAM), str(chromium.PAGE), str(folder), *map(str, EXAMPLES)]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=1200)
     assert ran.returncode == 0, ran.stderr
@@ -46,18 +46,19 @@ def digest_of(file: Path) -> str:
 
 
 def test_the_page_asks_nothing_of_the_network_and_has_no_errors(facts: Any) -> None:
-    """It would not open from disk, or would say somewhere what is looked at."""
+    """The page asks nothing of the network and has no errors: it opens from disk and reports
+    nowhere what is looked at."""
     assert facts["requests"] == []
     assert facts["complaints"] == []
 
 
 def test_every_example_has_the_digest_of_the_command_line(facts: Any) -> None:
-    """The page would show another run than the one it names."""
+    """Every example has the digest of the command line."""
     assert facts["digests"] == {path.name: digest_of(path) for path in EXAMPLES}
 
 
 def test_what_is_wrong_is_shown_with_its_key_path(facts: Any) -> None:
-    """A reader would not find what to mend."""
+    """Mistakes are shown with their key path and line."""
     assert "line 7: links.wire.rate: 10 has no unit" in facts["wrong_rate"]
     assert facts["wrong_marked"] == "true"
     assert "line 4" in facts["wrong_toml"]
@@ -65,7 +66,7 @@ def test_what_is_wrong_is_shown_with_its_key_path(facts: Any) -> None:
 
 
 def test_a_slider_changes_the_text_and_the_run_that_is_on(facts: Any, folder: Path) -> None:
-    """A lecture would begin from zero at each change, or show a run of another text."""
+    """A slider changes the text and the run in progress, which does not begin from zero."""
     after = facts["after_slider"]
     # The run was at a tenth of its 10 s, and passes as time does.
     assert 0.1 < after["share"] < 0.6
@@ -78,31 +79,31 @@ def test_a_slider_changes_the_text_and_the_run_that_is_on(facts: Any, folder: Pa
 
 
 def test_a_change_is_seen_without_a_press_of_a_button(facts: Any) -> None:
-    """A control would not move what is seen when the run is over."""
+    """A change after the end of a run is shown without a press of a button."""
     assert len(facts["rerun_digest"]) == 16
     assert facts["rerun_digest"] != facts["slider_digest"]
 
 
 def test_a_link_is_a_scenario(facts: Any) -> None:
-    """A colleague would see another scenario, or none."""
+    """A link is a scenario: it opens the same one elsewhere, and a damaged link is refused."""
     assert facts["from_link"] == "small"
     assert "the link holds no scenario" in facts["damaged_link"]
 
 
 def test_names_bring_no_markup(facts: Any) -> None:
-    """A link from a stranger could run a script in the page."""
+    """Names bring no markup: a link from a stranger runs no script in the page."""
     assert facts["markup"] == {"images": 0, "bold": 0, "name": "<b>bold</b>"}
 
 
 def test_keys_pause_and_step(facts: Any) -> None:
-    """Who uses no mouse could not hold a run."""
+    """Keys pause and step a run: no mouse is needed."""
     assert facts["keys"]["paused"] == "Play"
     assert facts["keys"]["stepped"] == pytest.approx(1)
     assert facts["after_stop"] == 16
 
 
 def test_samples_and_a_picture_are_exported(facts: Any, folder: Path) -> None:
-    """What is seen could not go into a report."""
+    """Samples and a picture are exported for reports."""
     rows = (folder / "export.csv").read_text(encoding="utf-8").splitlines()
     heads = rows[0].split(",")
     assert heads[0] == "time_s"
@@ -113,7 +114,7 @@ def test_samples_and_a_picture_are_exported(facts: Any, folder: Path) -> None:
 
 
 def test_a_program_from_the_page_makes_the_same_run(facts: Any, folder: Path) -> None:
-    """Who continues in Python would begin with another scenario."""
+    """A program exported from the page makes the same run in Python."""
     ran = subprocess.run(
         [sys.executable, str(folder / "export.python")], capture_output=True, text=True, check=True
     )
@@ -121,7 +122,7 @@ def test_a_program_from_the_page_makes_the_same_run(facts: Any, folder: Path) ->
 
 
 def test_a_drawing_for_print_is_well_formed(facts: Any, folder: Path) -> None:
-    """A report could not show it, or would show no curve."""
+    """A drawing for print is well formed and has all curves."""
     root = ElementTree.parse(folder / "export.svg").getroot()
     space = "{http://www.w3.org/2000/svg}"
     curves = [path.get("d", "") for path in root.iter(f"{space}path")]
@@ -131,8 +132,8 @@ def test_a_drawing_for_print_is_well_formed(facts: Any, folder: Path) -> None:
 
 
 def test_a_drawing_has_the_packets_and_what_laws_go_by(facts: Any, folder: Path) -> None:
-    """A picture of the page would lack what is seen on it: packets on their way, and the delay at
-    which CoDel begins to drop, 5 ms beyond the propagation delay of 2 ms."""
+    """A drawing has what is seen on the page: packets on their way, and the delay at which CoDel
+    begins to drop, 5 ms beyond the propagation delay of 2 ms."""
     root = ElementTree.parse(folder / "packets.svg").getroot()
     space = "{http://www.w3.org/2000/svg}"
     dots = [each for each in root.iter(f"{space}circle") if each.get("class") == "packet"]
@@ -144,7 +145,8 @@ def test_a_drawing_has_the_packets_and_what_laws_go_by(facts: Any, folder: Path)
 
 
 def test_two_variants_run_side_by_side_on_the_same_random_numbers(facts: Any) -> None:
-    """A difference would show, where there is none, or none where there is one."""
+    """Two variants run side by side on the same random numbers: equal variants show no difference,
+    others do."""
     found = facts["difference"]
     # Sent, delivered, dropped, marked, retransmitted and timeouts, each with its difference.
     assert found["same"].count("(\u00b10)") == 6
@@ -155,7 +157,7 @@ def test_two_variants_run_side_by_side_on_the_same_random_numbers(facts: Any) ->
 
 
 def test_packets_and_events_are_shown(facts: Any) -> None:
-    """A lecturer could not point at a packet, or say what happens next."""
+    """Packets and events are shown with what they are and belong to."""
     assert "bulk" in facts["legend"]
     assert "drawn" in facts["legend"]
     assert facts["dots"] > 50
@@ -166,25 +168,26 @@ def test_packets_and_events_are_shown(facts: Any) -> None:
 
 
 def test_nothing_hangs_the_page(facts: Any) -> None:
-    """A text that is wrong would end the run, or one without end could not be stopped."""
+    """Nothing hangs the page: long runs can be stopped, and scenarios that are too large or links
+    that are too long are refused."""
     assert facts["stopped"] == "Play"
     assert "may take 1.50 GB" in facts["too_large"]
     assert "too long" in facts["long_link"]
 
 
 def test_every_control_has_a_name(facts: Any) -> None:
-    """Who hears the page would not know what a control changes."""
+    """Every control has a name for screen readers."""
     assert facts["nameless"] == []
 
 
 def test_a_narrow_screen_shows_the_whole_page(facts: Any) -> None:
-    """On a telephone one would have to scroll sideways."""
+    """A narrow screen shows the whole page without scrolling sideways."""
     assert facts["narrow_width"] == 360
     assert facts["narrow_order"] == sorted(facts["narrow_order"])
 
 
 def test_every_lesson_tells_right_answers_from_wrong_ones(facts: Any) -> None:
-    """A student would be told that a wrong answer is right, or could not find the right one."""
+    """Every lesson tells right answers from wrong ones."""
     assert len(facts["lessons"]) == 10
     expected = {"begin": "false", "right": "true", "wrong": "false"}
     assert facts["lessons"] == dict.fromkeys(facts["lessons"], expected)

@@ -1,5 +1,5 @@
-"""What the page of the lab says of a run, in headless Chromium: grades, charts, counters, vessels
-and links belong to the run that is shown, and leave nothing out without a word."""
+"""Statements of the lab's page about a run, in headless Chromium: grades, charts, counters, vessels
+and links belong to the run that is shown, and say what they leave out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def built() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where downloads and screenshots go."""
+    """Folder of downloads and screenshots."""
     return tmp_path_factory.mktemp("says")
 
 
@@ -46,7 +46,7 @@ def served() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def facts(folder: Path, served: str) -> Any:
-    """What `lab/tests/saying.ts` did and saw."""
+    """Returns what `lab/tests/saying.ts` did and saw."""
     # Learning platforms put what they know of a student behind a question mark.
     address = f"{served}?lti=1&x"
     words = ["node", PROGRAM, chromium.PAGE, folder, chromium.ROOT / "examples", address]
@@ -76,12 +76,12 @@ def erlang_b(load: float, lines: int) -> float:
 
 
 def test_there_is_no_error_in_the_console(facts: Any) -> None:
-    """Something that is drawn would be no number."""
+    """There is no error in the console: everything that is drawn is a number."""
     assert facts["complaints"] == []
 
 
 def test_a_grade_belongs_to_the_run_whose_settings_are_shown(facts: Any) -> None:
-    """A student would read "Right" beside settings that give another answer."""
+    """A grade belongs to the run whose settings are shown: it goes when they change."""
     grades = facts["grades"]
     assert grades["answer"] == "true"
     # A run that is begun again has not earned its grade; one with other settings even less.
@@ -100,14 +100,13 @@ def test_a_grade_belongs_to_the_run_whose_settings_are_shown(facts: Any) -> None
 
 
 def test_a_refused_value_is_told_beside_it(facts: Any) -> None:
-    """Who looks at the control would not learn why nothing changes."""
+    """A refused value is explained beside its control."""
     assert '"many" is not a size' in facts["grades"]["refused_said"]
 
 
 def test_charts_draw_the_largest_and_say_what_they_leave_out(facts: Any) -> None:
-    """A reader would take a part of the network for the whole, and not the part that counts. Rates
-    and queues of the nine groups grow with their numbers, and so do delays: n^2 packets of 500 B at
-    n Mbit/s take 4 n ms."""
+    """Charts draw the largest and say what they leave out. Rates and queues of the nine groups grow
+    with their numbers, and so do delays: n^2 packets of 500 B at n Mbit/s take 4 n ms."""
     charts = facts["charts"]
     for chart, letter in (("throughput", "f"), ("queue", "l"), ("cdf", "f")):
         assert charts[chart]["drawn"] == [f"{letter}{n}" for n in range(9, 2, -1)]
@@ -115,7 +114,7 @@ def test_charts_draw_the_largest_and_say_what_they_leave_out(facts: Any) -> None
 
 
 def test_a_reader_chooses_what_a_chart_draws(facts: Any) -> None:
-    """The group that a lecture is about could not be shown."""
+    """A reader chooses what a chart draws, and the choice is kept."""
     charts = facts["charts"]
     assert sorted(charts["chosen"]) == ["f1", "f3", "f4", "f5", "f6", "f7", "f8"]
     assert charts["chosen_summary"] == "7 of 9, as chosen; 2 more"
@@ -123,15 +122,15 @@ def test_a_reader_chooses_what_a_chart_draws(facts: Any) -> None:
 
 
 def test_the_largest_group_of_an_example_is_drawn(facts: Any) -> None:
-    """The largest group and two of the queues of `branches.toml` would be left out."""
+    """The largest group and all queues of `branches.toml` are drawn."""
     throughput, queue = facts["charts"]["branches"]
     assert throughput[0] == "data-west"
     assert {"core", "east", "west"} <= set(queue)
 
 
 def test_drops_are_counted_on_at_the_end_of_the_warm_up(facts: Any, folder: Path) -> None:
-    """A counter would run backwards before an audience. The run is the same with another warm-up:
-    without one, everything that is dropped counts."""
+    """Drops are counted on at the end of the warm-up: no counter runs backwards. The run is the
+    same with another warm-up: without one, everything that is dropped counts."""
     losing = "flows.download.tcp.control.cubic.hystart=false"
     links = result_of("1-bufferbloat.toml", losing)["links"]
     (counted,) = (link["drops"] for link in links if link["name"] == "home")
@@ -147,7 +146,7 @@ def test_drops_are_counted_on_at_the_end_of_the_warm_up(facts: Any, folder: Path
 
 
 def test_the_warm_up_is_marked(facts: Any, folder: Path) -> None:
-    """What results leave out would look like what they count."""
+    """The warm-up is marked wherever results leave it out."""
     counters = facts["counters"]
     clock, table = counters["during"]
     assert clock.endswith(", warm-up")
@@ -160,7 +159,8 @@ def test_the_warm_up_is_marked(facts: Any, folder: Path) -> None:
 
 
 def test_a_vessel_tells_its_limit_from_what_was_seen(facts: Any) -> None:
-    """A queue would look full or empty against a number that no one set."""
+    """A vessel tells its limit from what was seen: a level is shown against a limit only if the
+    scenario sets one."""
     vessels = facts["vessels"]
     # The limit of a queue inside a shaper, and one in bytes.
     assert re.fullmatch(r"\d+, limit 400", vessels["policer"][0])
@@ -176,7 +176,8 @@ def test_a_vessel_tells_its_limit_from_what_was_seen(facts: Any) -> None:
 
 
 def test_a_short_queue_of_a_deep_buffer_is_seen(facts: Any) -> None:
-    """A vessel of 10 000 packets would look empty for ever with the few that DualPI2 lets wait."""
+    """A short queue of a deep buffer is seen: a vessel of 10 000 packets is scaled to the few that
+    DualPI2 lets wait."""
     assert re.fullmatch(r"\d+, limit 10000", facts["vessels"]["l4s"][0])
     # The glass is scaled to what was seen, of which it shows at least 2/5, and is open above.
     glass = facts["vessels"]["l4s_glass"]
@@ -185,7 +186,7 @@ def test_a_short_queue_of_a_deep_buffer_is_seen(facts: Any) -> None:
 
 
 def test_blocking_is_shown_beside_its_formula(facts: Any, folder: Path) -> None:
-    """The lesson asks for a share of calls that the page would not show."""
+    """Blocking is shown beside its formula, as the lesson on Erlang asks for."""
     (row,) = result_of("8-erlang.toml")["calls"]
     heads, cells = facts["erlang"]["table"][:8], facts["erlang"]["table"][8:]
     shown = dict(zip(heads, cells, strict=True))
@@ -201,19 +202,21 @@ def test_blocking_is_shown_beside_its_formula(facts: Any, folder: Path) -> None:
 
 
 def test_the_formula_is_not_shown_where_it_does_not_hold(facts: Any) -> None:
-    """Calls in batches are blocked more often than the formula says: the model would look wrong."""
+    """The formula is not shown beside calls in batches, which are blocked more often than it
+    says."""
     assert facts["erlang"]["batches"][-1] == "does not hold here"
 
 
 def test_a_limit_of_nothing_is_drawn_and_told(facts: Any) -> None:
-    """A level of nothing out of nothing is no number, and no one would know what it means."""
+    """A limit of zero is drawn with numbers and explained."""
     assert facts["nothing"]["amount"] == "0, limit 0"
     assert "No packet can wait" in facts["nothing"]["said"]
     assert all(float(height) >= 0 for height in facts["nothing"]["heights"])
 
 
 def test_an_address_keeps_its_lesson(facts: Any) -> None:
-    """A link handed to a class would open without its question, or with that of lesson 1."""
+    """An address keeps its lesson: a link opens with the question and the answer it was made
+    with."""
     links = facts["links"]
     for state in ("chosen", "reloaded", "linked"):
         assert links[state]["lesson"] == "erlang"
@@ -225,7 +228,7 @@ def test_an_address_keeps_its_lesson(facts: Any) -> None:
 
 
 def test_the_page_is_served_whatever_the_query(facts: Any) -> None:
-    """A page behind a learning platform would not be found."""
+    """The page is served whatever the query, as learning platforms append one."""
     assert facts["links"]["served"] == {
         "title": "Forebay lab",
         "digest": result_of("1-bufferbloat.toml")["digest"],
@@ -234,5 +237,5 @@ def test_the_page_is_served_whatever_the_query(facts: Any) -> None:
 
 @pytest.mark.parametrize("width", [390, 1024])
 def test_the_page_fits(facts: Any, width: int) -> None:
-    """One would have to scroll sideways."""
+    """The page fits the width of the screen without scrolling sideways."""
     assert facts[f"width_{width}"] == width

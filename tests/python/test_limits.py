@@ -58,7 +58,8 @@ def test_a_run_above_a_limit_is_one_line_and_no_result(
     as_json: bool,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What was cut off would pass for a result."""
+    """A run above a limit ends in one line and has no result: nothing that was cut off passes for
+    one."""
     assert main(["run", flood, *options, *(["--json"] if as_json else [])]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -85,7 +86,7 @@ def test_a_run_above_a_limit_is_one_line_and_no_result(
 def test_limits_that_mean_nothing_are_refused(
     flood: str, command: str, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A slip in a limit would leave a run without one."""
+    """Limits that mean nothing are refused: a slip leaves no run without a limit."""
     assert main([command, flood, *words]) == 2
     err = capsys.readouterr().err
     assert words[0] in err
@@ -94,7 +95,7 @@ def test_limits_that_mean_nothing_are_refused(
 
 
 def test_sizes_and_times_are_read_with_their_units() -> None:
-    """A limit would be a thousand times too large."""
+    """Sizes and times are read with their units."""
     assert memory_size("4 GB") == 4_000_000_000
     assert memory_size("1.5kB") == 1500
     assert memory_size("2 MiB") == 2 * 1024 * 1024
@@ -104,7 +105,7 @@ def test_sizes_and_times_are_read_with_their_units() -> None:
 
 
 def test_limits_change_no_result(tmp_path: Path) -> None:
-    """A limit that is kept would show in what is reported."""
+    """Limits that are kept change nothing that is reported."""
     path = tmp_path / "short.toml"
     path.write_text(SHORT)
     documents = []
@@ -118,7 +119,7 @@ def test_limits_change_no_result(tmp_path: Path) -> None:
 
 
 def test_a_run_above_a_limit_costs_no_other_run() -> None:
-    """One run of a sweep that exceeds a limit would end the sweep."""
+    """A run above a limit costs no other run of a sweep."""
     jobs = [Job(SHORT, "a"), Job(FLOOD, "b", max_packets=100, replication=2), Job(SHORT, "c")]
     done: list[int] = []
     with pytest.raises(LimitError, match="b, replication 2, seed None: its sources") as error:
@@ -128,7 +129,7 @@ def test_a_run_above_a_limit_costs_no_other_run() -> None:
 
 
 def test_networks_take_limits() -> None:
-    """A notebook would have to be killed."""
+    """Networks in Python take limits, too."""
     net = Network("flood", duration="10 h")
     net.link("wire", "a", "b", rate="1 Mbit/s")
     net.flows("load", "a", "b", udp={}, traffic=traffic.cbr(rate="1 Gbit/s", size="64 B"))
@@ -171,7 +172,7 @@ def _states(folder: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("state", ["events", "series", "set-up", "queue"])
 def test_ctrl_c_ends_a_run(tmp_path: Path, state: str) -> None:
-    """Only the power switch would: each of these takes hours, or all memory."""
+    """Ctrl-C ends a run in any of its phases: each of these takes hours, or all memory."""
     code = "import sys; from forebay.cli.commands import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, *_states(tmp_path)[state]]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -190,7 +191,8 @@ def test_ctrl_c_ends_a_run(tmp_path: Path, state: str) -> None:
 def test_what_is_no_file_of_text_is_one_line(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A device or a pipe would be read for ever, and a large file until memory ends."""
+    """A path that is no file of text is refused in one line: devices and pipes are not read for
+    ever, nor large files until memory ends."""
     fifo, large, binary = (tmp_path / name for name in ("fifo.toml", "large.toml", "binary.toml"))
     os.mkfifo(fifo)
     with large.open("wb") as file:
@@ -216,7 +218,7 @@ def test_what_is_no_file_of_text_is_one_line(
 
 
 def test_a_file_of_many_bytes_is_read_up_to_the_limit(tmp_path: Path) -> None:
-    """A large network would be refused for its size: 16 MB are a hundred thousand links."""
+    """A file is read up to the limit of 16 MB, which is enough for a hundred thousand links."""
     path = tmp_path / "padded.toml"
     path.write_text(SHORT + "#" * (15_999_999 - len(SHORT)) + "\n")
     assert main(["check", str(path), "--json"]) == 0
@@ -225,7 +227,7 @@ def test_a_file_of_many_bytes_is_read_up_to_the_limit(tmp_path: Path) -> None:
 def test_packets_expected_are_in_the_document(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A user would learn after hours how long a run is."""
+    """The number of packets expected is in the document, as a measure of how long a run takes."""
     path = tmp_path / "short.toml"
     path.write_text(SHORT)
     assert main(["run", str(path), "--json"]) == 0

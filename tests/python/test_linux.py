@@ -29,7 +29,7 @@ def tc(capsys: pytest.CaptureFixture[str], queue: str, *more: str) -> str:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What is said about input that has no script."""
+    """Returns the message about input that has no script."""
     assert main(["linux", *words]) == 2
     told = capsys.readouterr()
     assert told.out == ""
@@ -74,12 +74,12 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     ],
 )
 def test_queue_words(capsys: pytest.CaptureFixture[str], queue: str, words: str) -> None:
-    """An engineer would configure another queue than the one that was simulated."""
+    """tc configures the queue that the scenario has."""
     assert words in tc(capsys, queue)
 
 
 def test_red_words(capsys: pytest.CaptureFixture[str]) -> None:
-    """Linux's RED would average, or drop, at other lengths than the scenario's."""
+    """Linux's RED averages and drops at the lengths of the scenario."""
     line = tc(
         capsys,
         '{ red = { min_threshold = "10 packets", max_threshold = "30 packets", '
@@ -93,7 +93,7 @@ def test_red_words(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_impairments(capsys: pytest.CaptureFixture[str]) -> None:
-    """A lossy link would lose another share of its packets on Linux."""
+    """Impairments become the words of netem with the same laws and shares."""
     for law, words in (
         ("{ loss = { probability = 0.01 } }", "netem limit 1000000 delay 20000us loss random 1%"),
         (
@@ -115,7 +115,7 @@ def test_impairments(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """The network on Linux would have other nodes, wires or ways."""
+    """The network on Linux has the nodes, wires and routes of the scenario."""
     file = tmp_path / "red.sh"
     assert main(["linux", str(RED), "--allow", "gentle", "--out", str(file)]) == 0
     assert capsys.readouterr().out == ""
@@ -141,7 +141,8 @@ def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_shaper(capsys: pytest.CaptureFixture[str]) -> None:
-    """A queue that is asked which packet is next would see each wait a transmission less."""
+    """A shaper is HTB, which takes a packet from its queue when it may leave: a queue that is asked
+    before sees each packet wait a transmission less."""
     words = [
         "--set",
         "links.bottleneck.queue={ codel = {} }",
@@ -158,7 +159,7 @@ def test_shaper(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_way_back(capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands for a download could not be had, only those for the upload."""
+    """The way back of a link has commands of its own."""
     words = ["--link", "bottleneck.reverse", "--dev", "eth0"]
     back = '{ rate = "3 Mbit/s", queue = { codel = {} } }'
     assert main(["linux", str(RED), *words, "--set", f"links.bottleneck.reverse={back}"]) == 0
@@ -168,7 +169,7 @@ def test_the_way_back(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """A program could not tell what is approximated."""
+    """The document in JSON lists what is approximated."""
     assert main(["linux", str(RED), "--allow", "links.bottleneck.queue.red.gentle", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert set(document) == {"script", "notes", "approximations"}
@@ -179,7 +180,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
-    """A reader would look for a difference where there is none, or not where there is one."""
+    """Remarks on recovery name the differences of the chosen law, and only those."""
     told = []
     for window in ("prr", "rfc6675"):
         words = ["--set", f"flows.bulk.tcp.recovery_window={window}", "--json"]
@@ -202,8 +203,8 @@ def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_laws_of_senders(capsys: pytest.CaptureFixture[str], tcp: str, told: list[str]) -> None:
-    """A sender that is not Linux's would be taken for one, or one that is for another: those of the
-    profile "linux" have nothing to note, those of the RFCs what Linux has otherwise."""
+    """Laws of senders that differ from Linux's are noted: those of the profile "linux" have nothing
+    to note, those of the RFCs what Linux has otherwise."""
     given = ["--set", f"flows.upload.tcp={tcp}"]
     assert main(["linux", str(EXAMPLES / "codel.toml"), *given, "--json"]) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
@@ -212,7 +213,8 @@ def test_laws_of_senders(capsys: pytest.CaptureFixture[str], tcp: str, told: lis
 
 
 def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
-    """Something else than the scenario would be built without a word."""
+    """A scenario that Linux cannot build is refused with the key path, never replaced by
+    another."""
     assert "links.bottleneck.queue.red.gentle: " in refused(capsys, str(RED))
     one = ["--link", "bottleneck", "--dev", "eth0"]
     for queue, told in (
@@ -253,7 +255,7 @@ def tree(capsys: pytest.CaptureFixture[str], scenario: Path, *given: str) -> lis
 
 
 def test_priority(capsys: pytest.CaptureFixture[str]) -> None:
-    """Calls would wait behind data on Linux, or acknowledgements of data before calls."""
+    """Priorities are kept on Linux: each codepoint goes to the band of its class."""
     lines = tree(capsys, EXAMPLES / "priority.toml")
     # Two classes: precedence 0, and 1 and above. Precedence p is codepoint CSp: p times 32.
     assert "prio bands 2 priomap " + " ".join(["0"] * 16) in lines[1]
@@ -266,7 +268,7 @@ def test_priority(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_ets_and_police(capsys: pytest.CaptureFixture[str]) -> None:
-    """A class would have another share, or a contract another rate."""
+    """Classes of ETS keep their shares, and policers their rates."""
     no_colours = ["--set", 'links.edge.queue.ets.classes=["droptail", "codel", "codel"]']
     no_colours += ["--set", 'links.edge.queue.ets.dscp=["EF", "AF4x"]']
     no_colours += ["--set", 'links.edge.queue.ets.quanta=["6 kB", "1500 B"]']
@@ -298,7 +300,7 @@ def test_ets_and_police(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_tbf_around_others(capsys: pytest.CaptureFixture[str]) -> None:
-    """The usual shaper of an access line would have no script, or shape another queue."""
+    """The usual shaper of an access line, TBF around another queue, has a script."""
 
     def shaped(inner: str, more: str = "") -> list[str]:
         law = f'{{ tbf = {{ rate = "8 Mbit/s", burst = "3 kB", queue = {inner}{more} }} }}'
@@ -335,7 +337,8 @@ def test_tbf_around_others(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_average_in_a_class_that_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    """RED in a class of drr would keep its average over idle times, behind another qdisc, too."""
+    """RED in a class of DRR is refused: Linux keeps its average over idle times, behind another
+    qdisc, too."""
     red = '{ red = { min_threshold = "5 packets", max_threshold = "15 packets", weight = 0.25 } }'
     tbf = f'{{ tbf = {{ rate = "8 Mbit/s", burst = "3 kB", queue = {red} }} }}'
     queue = f'links.bottleneck.queue={{ drr = {{ dscp = ["EF"], classes = ["codel", {tbf}] }} }}'
@@ -345,7 +348,7 @@ def test_average_in_a_class_that_is_not_asked(capsys: pytest.CaptureFixture[str]
 
 
 def test_classes_by_hash(capsys: pytest.CaptureFixture[str]) -> None:
-    """Flows would be spread over other classes than those that have queues."""
+    """Flows are spread by hash over the classes that have queues."""
     keys = "flow hash keys src,dst,proto,proto-src,proto-dst"
     classes = (
         '{ name = "all", rate = "9 Mbit/s" }, '
@@ -378,7 +381,7 @@ def test_classes_by_hash(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_remark(capsys: pytest.CaptureFixture[str]) -> None:
-    """A packet would have another codepoint behind a border, or a wrong checksum."""
+    """Markers write the codepoint of the scenario, and the checksum with it."""
 
     def written(conditioners: str) -> list[str]:
         given = ["--set", f"links.line.conditioners={conditioners}"]
@@ -421,7 +424,7 @@ def test_remark(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_htb(capsys: pytest.CaptureFixture[str]) -> None:
-    """An office would borrow other than its contract says."""
+    """Classes of HTB borrow as the scenario says."""
     lines = tree(capsys, EXAMPLES / "borrow.toml")
     # Three classes have queues, then come those that hold them.
     assert lines[1].endswith("parent 1:1 handle 10: htb default 3")
@@ -432,7 +435,8 @@ def test_htb(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_drr(capsys: pytest.CaptureFixture[str]) -> None:
-    """What no filter classifies, as questions for addresses, would be dropped."""
+    """A last filter of DRR takes what no other classifies, such as questions for addresses, which
+    DRR drops otherwise."""
     queue = (
         '{ drr = { dscp = ["EF"], quanta = ["300 B", "1500 B"], classes = ["droptail", "codel"] } }'
     )
@@ -447,7 +451,7 @@ def test_drr(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_choke_and_adaptive_red(capsys: pytest.CaptureFixture[str]) -> None:
-    """A queue beside RED would have other thresholds."""
+    """CHOKe and adaptive RED have the thresholds of the scenario."""
     red = '{ red = { limit = "50 packets", mean_packet = "1000 B" } }'
     line = tc(capsys, f"{{ choke = {{ of = {red} }} }}")
     assert "choke limit 50 min 5 max 15 avpkt 1000 burst " in line
@@ -465,7 +469,8 @@ def test_choke_and_adaptive_red(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_folded_script() -> None:
-    """In a kernel of its own a device would be used before it is there, or a setting be lost."""
+    """A folded script keeps every command in its order: no device is used before it is there, and
+    no setting is lost."""
     lines = [
         "echo begin",
         "namespace n",
@@ -496,7 +501,7 @@ def test_folded_script() -> None:
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
 def test_examples(capsys: pytest.CaptureFixture[str], example: Path) -> None:
-    """A scenario would give neither a script nor the key path for which it has none."""
+    """Every example gives a script, or the key path for which it has none."""
     status = main(["linux", str(example)])
     told = capsys.readouterr()
     if status == 0:

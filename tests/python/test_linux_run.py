@@ -60,13 +60,13 @@ def put(folder: Path, name: str, begin: object, end: object) -> None:
 
 
 def host(packets: int, size: int) -> list[object]:
-    """What `ip -s -j link` says of a host's device."""
+    """Returns rows of `ip -s -j link` for a host's device."""
     both = {"packets": packets, "bytes": size}
     return [{"stats64": {"rx": both, "tx": both}}]
 
 
 def line(size: int, drops: int, marks: int) -> list[object]:
-    """What `tc -s -j qdisc` says of a shaper around a queue that marks."""
+    """Returns rows of `tc -s -j qdisc` for a shaper around a queue that marks."""
     tbf = {"kind": "tbf", "root": True, "bytes": size, "drops": drops}
     return [
         tbf,
@@ -76,7 +76,7 @@ def line(size: int, drops: int, marks: int) -> list[object]:
 
 
 def connections(sent: int, again: int, acknowledged: int) -> str:
-    """What /proc/net/snmp and `ss -tinHO` say of a host with iperf3 and one stream."""
+    """Returns /proc/net/snmp and the rows of `ss -tinHO` of a host with iperf3 and one stream."""
     where = "ESTAB 0      0      10.128.0.1:{} 10.128.1.1:5201 cubic wscale:7,7 rto:204 {}"
     rows = [
         "Ip: Forwarding DefaultTTL",
@@ -90,7 +90,8 @@ def connections(sent: int, again: int, acknowledged: int) -> str:
 
 
 def test_delays(scenario: Path, tmp_path: Path) -> None:
-    """Delays would be those of the warm-up, too, or of another share of what arrived."""
+    """Delays are those of packets within the measured time: their mean and percentile, and the rate
+    of each source."""
     flow = {"udp": "{}", "tcp": None, "traffic.cbr": '{ rate = "80 kbit/s", size = "100 B" }'}
     text = scenario.read_text(encoding="utf-8").replace("tcp = { control = { reno = {} } }", "")
     text += "count = 2\n" + "\n".join(f"{key} = {value}" for key, value in flow.items() if value)
@@ -114,7 +115,8 @@ def test_delays(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_counters(scenario: Path, tmp_path: Path) -> None:
-    """A difference would be one of headers, or of the warm-up, and not of Linux."""
+    """Counters are of the same headers and the same window as the simulator's, so that a difference
+    is one of Linux."""
     values = check(load(scenario))["resolved"]
     put(tmp_path, "time.*", "100.5", "102.5")
     # 1000 packets of 1500 B in 2 s are 6 Mbit/s; a host's device counts 14 B more of each.
@@ -147,7 +149,7 @@ def test_counters(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_that_failed() -> None:
-    """Of a script of a hundred commands it would be left open which one Linux refused."""
+    """The command that failed is named, out of a script of a hundred."""
     script = (
         "tc -n n -batch - <<'END'\nqdisc add dev d root fq\nqdisc add dev e root dualpi2\nEND\n"
     )
@@ -166,7 +168,7 @@ def test_refusals(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Who has no kernel, or writes a place wrongly, would see a traceback."""
+    """A missing kernel and a wrong place are refused without a traceback."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for words, told in (
         (["--in", "uml"], "--in: only with --run"),
@@ -185,7 +187,7 @@ def test_refusals(
 
 @needs_kernel
 def test_simulated_time(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The kernel would not build what the script says, or another clock would count."""
+    """The kernel in simulated time builds what the script says and keeps the scenario's clock."""
     assert main(["linux", str(scenario), "--run", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     linux = document["linux"]
@@ -201,7 +203,7 @@ def test_simulated_time(scenario: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 @needs_kernel
 def test_interrupted(scenario: Path, tmp_path: Path) -> None:
-    """A run that is broken off would leave processes and files behind."""
+    """A run that is broken off leaves no processes and no files behind."""
     words = [sys.executable, "-m", "forebay", "linux", str(scenario), "--run"]
     room = tmp_path / "room"
     room.mkdir()
@@ -226,7 +228,7 @@ def test_interrupted(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_namespaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A script that fails, or is interrupted, would leave namespaces behind."""
+    """A script that fails, or is interrupted, leaves no namespaces behind."""
     if not TOOLS or os.geteuid() != 0:
         pytest.skip("needs root and the packages of validation/linux/install.sh")
     if subprocess.run(["ip", "netns", "add", "fb-probe"], check=False).returncode != 0:
@@ -308,12 +310,12 @@ SHOWN = (
     "htb 10: parent 1:1 r2q 10 default 0x2",
     "pfifo 10: parent 1:1 limit 50p",
 )
-"""What `tc -d` says of queues that it has been given."""
+"""Words of `tc -d` of queues that it has been given."""
 
 
 @needs_kernel
 def test_all_words(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """tc would refuse a word, or build another qdisc in silence."""
+    """tc accepts all words of scripts and builds the qdiscs that they name."""
     given = [f"queue={{ {line} }}" for line in ALL_QUEUES.strip().splitlines()]
     given += [f"queue={HTB}", f"conditioners={POLICERS}"]
     script = ["set -eu"]
@@ -363,7 +365,7 @@ for dscp in (46, 40, 10, 12, 0):
 
 @needs_kernel
 def test_filters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A packet would have another codepoint behind a marker, no ECN, or a wrong checksum."""
+    """Packets behind a marker have its codepoint, their ECN bits and a right checksum."""
     config = image().with_suffix(".config").read_text(encoding="utf-8")
     if not {"CONFIG_NET_CLS_FLOW=y", "CONFIG_NET_ACT_PEDIT=y"} <= set(config.splitlines()):
         pytest.skip("validation/linux/kernel.sh has a newer configuration than the kernel here")

@@ -1,4 +1,5 @@
-"""What the script of `forebay linux` makes and removes, however it ends, and beside others.
+"""Namespaces and files that the script of `forebay linux` makes and removes, however it ends, and
+beside others.
 
 Programs of the system are stand-ins that keep namespaces as files in a folder, so that these tests
 need neither root nor a network. `ip netns add` is exclusive, as the real one is.
@@ -141,7 +142,7 @@ def killed_at_last(*processes: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def test_a_whole_run_leaves_nothing(machine: Machine) -> None:
-    """The next run would be refused, or meet servers of this one."""
+    """A whole run leaves nothing, so that the next one meets none of its servers."""
     process = machine.start()
     with killed_at_last(process):
         out, told = process.communicate(timeout=60)
@@ -156,7 +157,7 @@ def test_a_whole_run_leaves_nothing(machine: Machine) -> None:
 
 
 def test_a_missing_program(machine: Machine) -> None:
-    """The script would stop half way, at the first command that needs it."""
+    """A missing program is named before the script makes anything."""
     (machine.folder / "bin" / "iperf3").unlink()
     process = machine.start(path=f"{machine.folder}/bin")
     with killed_at_last(process):
@@ -167,7 +168,7 @@ def test_a_missing_program(machine: Machine) -> None:
 
 @pytest.mark.parametrize("attempt", range(4))
 def test_two_at_one_moment(machine: Machine, attempt: int) -> None:
-    """The one that finds a namespace there would delete those of the other, and neither run."""
+    """Of two scripts at one moment one runs, and the other deletes nothing of it."""
     both = [machine.start(), machine.start()]
     with killed_at_last(*both):
         told = [process.communicate(timeout=60)[1] for process in both]
@@ -183,7 +184,7 @@ def test_two_at_one_moment(machine: Machine, attempt: int) -> None:
 
 
 def test_what_another_has_made_stays(machine: Machine) -> None:
-    """A script would delete the namespace of a program that it does not know."""
+    """A namespace that another program has made stays, and is named."""
     (machine.spaces / "fb-w0").touch()
     process = machine.start()
     with killed_at_last(process):
@@ -200,7 +201,7 @@ def test_what_another_has_made_stays(machine: Machine) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("late", ["fb-n0", "fb-f0b"])
 def test_a_second_signal(machine: Machine, number: signal.Signals, gap: float, late: str) -> None:
-    """Who presses Ctrl-C twice would keep half of the namespaces."""
+    """A second signal does not stop the cleaning up: all namespaces go."""
     process = machine.start()
     with killed_at_last(process):
         machine.wait_for(late)
@@ -219,7 +220,8 @@ def test_a_second_signal(machine: Machine, number: signal.Signals, gap: float, l
 
 
 def test_cleaning_after_a_kill(machine: Machine) -> None:
-    """A user would have to find out which namespaces and processes a killed script has left."""
+    """Namespaces and processes of a killed script are removed by the file `clean`, but not those of
+    one at work."""
     process = machine.start()
     with killed_at_last(process):
         machine.wait_for("fb-f0b")

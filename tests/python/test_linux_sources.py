@@ -40,7 +40,7 @@ def traffic(law: str) -> str:
 
 
 def test_words(capsys: pytest.CaptureFixture[str]) -> None:
-    """A source on Linux would send at another rate, or with another codepoint."""
+    """Sources on Linux send at the rates and with the codepoints of the scenario."""
     # 80 kbit/s of 200 B are a packet each 20 ms, of 172 B without the headers of UDP and IP; for
     # 20 s, ten sources, no jitter, a random phase each; EF is 46, times 4 is 184.
     assert sender(capsys) == "20 10 184 cbr 0.02 172 0.0 1"
@@ -83,7 +83,8 @@ def test_words(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_refusals(capsys: pytest.CaptureFixture[str], law: str, told: str) -> None:
-    """Another source would send in its place without a word."""
+    """A source that Linux has no program for is refused by its key path, never replaced by
+    another."""
     assert main(["linux", BORROW, "--set", traffic(law)]) == 2
     assert f"flows.voice.traffic.{told}" in capsys.readouterr().err
 
@@ -100,7 +101,7 @@ def until(end: float, source: Iterator[tuple[float, int]]) -> list[tuple[float, 
 
 
 def test_pulses() -> None:
-    """A pulse would be longer, or begin at another time."""
+    """Pulses have the length and the start of the scenario's."""
     times = [when for when, _ in itertools.islice(drawn("pulses", 2e-5, 1472, 50, 0.021, 0), 101)]
     assert times[:2] == [0.0, 2e-5]
     assert times[49] == pytest.approx(49 * 2e-5)
@@ -111,7 +112,7 @@ def test_pulses() -> None:
 
 
 def test_on_off() -> None:
-    """A talker would be silent for another share of the time."""
+    """A source of ON and OFF times is silent for the scenario's share of the time."""
     gap, on, off, end = 0.02, 1.004, 1.590, 40_000.0
     rows = until(end, drawn("on_off", gap, 172, on, off))
     # An ON time has a packet at its start and each gap later: 1 / (1 - exp(-gap / on)) on average.
@@ -125,7 +126,7 @@ def test_on_off() -> None:
 
 
 def test_video() -> None:
-    """Frames would have another mean size, or leave all at once, or be cut elsewhere."""
+    """Frames of video have the scenario's mean size, and are cut and spaced as there."""
     frames, pixels, a, b, mean, line = 30.0, 25_645, 0.8781, 0.1108, 0.572, 100e6
     rows = until(1000.0, drawn("video", frames, pixels, a, b, mean, 1316, 40, line))
     by_frame: dict[int, int] = {}
@@ -150,7 +151,8 @@ def test_video() -> None:
 
 
 def _sent(folder: Path, port: int, *words: str) -> list[list[float]]:
-    """What a receiver notes of the datagrams of a sender: when they came, and of which source."""
+    """Returns what a receiver notes of the datagrams of a sender: the time at which each came, and
+    its source."""
     program = [sys.executable, datagrams.__file__]
     file = folder / "delays"
     receive = ["receive", str(port), "1.5", str(file)]
@@ -162,7 +164,7 @@ def _sent(folder: Path, port: int, *words: str) -> list[list[float]]:
 
 
 def test_sender_and_receiver(tmp_path: Path) -> None:
-    """Sources on Linux would send more or less, all at once, or with wrong times or sizes."""
+    """Senders and receivers agree in number, spacing, times and sizes."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -34,11 +34,11 @@ COMMAND = str(Path(sys.executable).with_name("forebay"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 NETWORKS = sorted((ROOT / "tests" / "networks").glob("*.toml"))
 ENDS = {"pcn.toml": 7.0, "ring.toml": 0.9}
-"""When the examples end in which something happens later, or very much in a second."""
+"""Ends of the examples in which something happens later, or very much in a second."""
 
 KINDS = ("adjustments", "calls", "classes", "delays", "jitter", "losses", "paces", "reductions",
          "transfers")  # fmt: skip
-"""What can be recorded or not."""
+"""Records that can be asked for or not."""
 
 LAB = ROOT / "lab" / "dist"
 needs_lab = pytest.mark.skipif(
@@ -49,7 +49,7 @@ needs_lab = pytest.mark.skipif(
 )
 
 OF_THE_WAY = ("build", "checks", "classes", "command", "name", "regions", "setup_s", "wall_s")
-"""What of a document depends on how the run was made: clocks, the command, what the network is
+"""Parts of a document that depend on how the run was made: clocks, the command, what the network is
 called in it, in how many parts it ran, what is counted by class where that is recorded."""
 
 
@@ -171,22 +171,21 @@ class Matrix:
 
 
 def test_there_are_examples_and_fifty_networks() -> None:
-    """The matrix would be empty."""
+    """The matrix has examples and fifty networks."""
     assert len(EXAMPLES) > 20
     assert len(NETWORKS) == 50
 
 
 @pytest.mark.parametrize("file", [*EXAMPLES, *NETWORKS], ids=lambda path: path.stem)
 def test_every_way_to_run_it_gives_the_same_run(file: Path, tmp_path: Path) -> None:
-    """A user would get other numbers than the tests have seen, or a failure, depending on how a
-    run is started: digest and all results are equal."""
+    """Every way to run a scenario gives the same run: digest and all results are equal."""
     faults = Matrix(file, tmp_path).run()
     assert not faults, "\n".join(faults)
 
 
 def test_some_of_them_are_divided_on_two_threads() -> None:
-    """`--threads 2` would not divide any network, and prove nothing: each impairment is in one that
-    it does divide."""
+    """Some networks are divided on two threads, so that `--threads 2` is tested: each impairment is
+    in one that it does divide."""
     jobs = [Job(file.read_text(encoding="utf-8"), str(file), threads=2) for file in NETWORKS]
     divided: list[str] = []
 
@@ -203,8 +202,8 @@ def test_some_of_them_are_divided_on_two_threads() -> None:
 
 @needs_lab
 def test_the_lab_gives_the_same_runs(tmp_path: Path) -> None:
-    """A page would show other numbers than the command line: the same networks, and the examples
-    as long as the matrix runs them."""
+    """The lab gives the same runs as the command line: the same networks, and the examples as long
+    as the matrix runs them."""
     files = []
     for file in [*EXAMPLES, *NETWORKS]:
         text = file.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
-"""What is said when something fails: one line, that names the file and the place, and an exit
-status that tells whose fault it is: 2 the user's, 1 the machine's."""
+"""Messages of failures: one line that names the file and the place, and an exit status that tells
+whose fault it is: 2 the user's, 1 the machine's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sweep(scenario: Path) -> Path:
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a shell makes of a line in which `forebay` is the command."""
+    """Runs a line of shell in which `forebay` is the command."""
     line = line.replace("forebay ", f"{FOREBAY} ", 1)
     return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True,
                           check=False)  # fmt: skip
@@ -47,7 +47,8 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_what_a_terminal_would_act_upon_is_escaped(
     forebay: front.Forebay, tmp_path: Path, sweep: Path
 ) -> None:
-    """A name could paint over a message, or pass for a line of ours."""
+    """Control characters in names are escaped: a name neither paints over a message nor passes for
+    a line of ours."""
     name = "no\nsuch\x1b[31m\u202e\x85.toml"
     for words in (("check", name), ("run", tmp_path / name), ("sweep", name), ("report", name),
                   (name,), ("reproduce", name), ("mechanisms", name), ("bench", name),
@@ -61,7 +62,7 @@ def test_what_a_terminal_would_act_upon_is_escaped(
 
 
 def test_output_needs_a_name(forebay: front.Forebay, scenario: Path, sweep: Path) -> None:
-    """`--out "$UNSET"` would write into the folder where one happens to be."""
+    """Output needs a name: `--out "$UNSET"` writes nothing into the current folder."""
     for words in (("run", scenario), ("sweep", sweep), ("reproduce", "af")):
         assert '--out: "": allowed' in forebay.refused(*words, "--out", "").replace('";', '":')
         assert "is a file" in forebay.refused(*words, "--out", scenario)
@@ -83,7 +84,7 @@ def test_output_needs_a_name(forebay: front.Forebay, scenario: Path, sweep: Path
 def test_output_that_goes_nowhere(
     scenario: Path, line: str, status: tuple[int, ...], message: str
 ) -> None:
-    """A pipe that is closed, or a full disk behind it, would end in a traceback."""
+    """Output to a closed pipe or a full disk ends without a traceback."""
     if "/dev/full" in line and not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     done = shell(line, scenario.parent)
@@ -94,7 +95,7 @@ def test_output_that_goes_nowhere(
 
 @pytest.mark.skipif(os.name == "nt" or not hasattr(os, "geteuid"), reason="other permissions")
 def test_folders_that_may_not_be_written_to(scenario: Path, sweep: Path, tmp_path: Path) -> None:
-    """A night of runs would end in "permission denied", in a traceback."""
+    """Folders that may not be written to are refused in one line, without a traceback."""
     (tmp_path / "full").mkdir()
     assert shell(f"forebay sweep {sweep} --out full", tmp_path).returncode == 0
     for path in [*(tmp_path / "full").iterdir(), tmp_path / "full"]:
@@ -124,7 +125,7 @@ def test_folders_that_may_not_be_written_to(scenario: Path, sweep: Path, tmp_pat
 def test_a_run_replaces_only_what_it_wrote(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """A file or a table of the user's would be lost to `--out`, after the run or before."""
+    """A run replaces only what it wrote: files and tables of the user's stay, and are named."""
     scenario.write_text(scenario.read_text() + "[record]\ndelays = true\n")
     out = tmp_path / "out"
     assert forebay("run", scenario, "--out", out).status == 0
@@ -152,7 +153,8 @@ def test_a_run_replaces_only_what_it_wrote(
 
 
 def test_damaged_journals_of_sweeps(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
-    """A journal that cannot be read would be taken for an empty one and be written over."""
+    """A damaged journal of a sweep is refused, and neither taken for an empty one nor written
+    over."""
     out = tmp_path / "out"
     assert forebay("sweep", sweep, "--out", out).status == 0
     journal = out / "runs.sqlite"
@@ -177,7 +179,7 @@ def test_damaged_journals_of_sweeps(forebay: front.Forebay, sweep: Path, tmp_pat
 def test_folders_on_a_network_get_another_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Machines that share a folder share no memory: the log would be damaged without a word."""
+    """A folder on a network gets a log without shared memory, which machines do not share."""
     mounts = tmp_path / "mounts"
     mounts.write_text(
         f"disk / ext4 rw 0 0\nserver:/x {tmp_path}/a\\040b nfs4 rw 0 0\n"
@@ -221,7 +223,7 @@ def test_folders_on_a_network_get_another_log(
 def test_dates_are_refused(
     forebay: front.Forebay, tiny: Path, name: str, old: str, new: str, place: str
 ) -> None:
-    """TOML has dates; where a number or a word is meant, one would end in a Python type error."""
+    """Dates, which TOML has, are refused where a number or a word is meant, by file and place."""
     path = tiny / name
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))

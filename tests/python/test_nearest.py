@@ -1,4 +1,4 @@
-"""What an unknown name is answered with."""
+"""Answers to unknown names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from forebay.errors import nearest
     ],
 )
 def test_the_nearest_names_are_offered(name: str, allowed: list[str], answer: str | None) -> None:
-    """A slip would be answered with something else, or with a list as long as all names."""
+    """The nearest names are offered, and not more than a few."""
     found = nearest(name, allowed)
     if answer is None:
         assert (found.count('"'), found.count(" or ")) == (2 * 5, 1)
@@ -30,6 +30,6 @@ def test_the_nearest_names_are_offered(name: str, allowed: list[str], answer: st
 
 
 def test_commands_and_mechanisms_are_answered_alike(forebay: front.Forebay) -> None:
-    """Two parts of the program would help in different ways."""
+    """Commands and mechanisms are answered alike."""
     assert 'did you mean "fq_codel" or "codel"?' in forebay.refused("mechanisms", "fqcodel")
     assert 'did you mean "sweep"?' in forebay.refused("sweeep")

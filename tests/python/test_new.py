@@ -35,7 +35,7 @@ def commands(kind: str) -> list[list[str]]:
 def test_the_file_runs_and_so_do_its_commands(
     kind: str, forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A newcomer's first file, or what it proposes to try, would be refused."""
+    """A new file and the commands that it proposes are accepted."""
     monkeypatch.chdir(tmp_path)
     assert forebay("new", kind).status == 0
     assert commands(kind)
@@ -48,9 +48,9 @@ def test_the_file_runs_and_so_do_its_commands(
 
 
 def test_the_buffer_delays_the_ping_by_what_it_holds() -> None:
-    """Bufferbloat would not show: a buffer that four uploads keep between 70 and 100 % full (CUBIC
-    leaves 0.7 of its window) holds 614 ms; FQ-CoDel keeps the ping below its target of 5 ms and a
-    packet of 2.4 ms, beside 20 ms of the wire."""
+    """The buffer delays the ping by what it holds: one that four uploads keep between 70 and 100 %
+    full (CUBIC leaves 0.7 of its window) holds 614 ms; FQ-CoDel keeps the ping below its target of
+    5 ms and a packet of 2.4 ms, beside 20 ms of the wire."""
     ping = run_of("bufferbloat").row("flows", "ping")
     assert 0.7 * 0.614 + 0.02 < ping["mean_delay_s"] < 0.614 + 0.021
     managed = run_of("bufferbloat", "links.access.queue=fq_codel").row("flows", "ping")
@@ -58,9 +58,9 @@ def test_the_buffer_delays_the_ping_by_what_it_holds() -> None:
 
 
 def test_classes_get_what_the_edge_promises() -> None:
-    """Shares would be others than the quanta: voice of 1.6 Mbit/s loses nothing and waits for one
-    packet of 1.2 ms in transmission at most, behind other voice; of the 8.4 Mbit/s left business
-    has 3/4 = 6.3."""
+    """Classes get what the quanta of the edge promise: voice of 1.6 Mbit/s loses nothing and waits
+    for one packet of 1.2 ms in transmission at most, behind other voice; of the 8.4 Mbit/s left
+    business has 3/4 = 6.3."""
     run = run_of("edge")
     voice = run.group("voice")
     assert voice["dropped_packets"] == 0
@@ -70,7 +70,8 @@ def test_classes_get_what_the_edge_promises() -> None:
 
 
 def test_cake_shapes_and_shares() -> None:
-    """The call would wait behind uploads, or the shaper let more pass than 19 Mbit/s."""
+    """CAKE shapes and shares: the call does not wait behind uploads, and no more than 19 Mbit/s
+    pass."""
     run = run_of("access")
     call = run.row("flows", "call")
     assert call["dropped_packets"] == 0
@@ -80,8 +81,8 @@ def test_cake_shapes_and_shares() -> None:
 
 
 def test_the_rack_keeps_its_queue_at_the_threshold() -> None:
-    """DCTCP's queue would not be that of its analysis: at most about K + N = 65 + 8 packets once it
-    stands; with delayed acknowledgements a flow's segments come in pairs, N more."""
+    """The queue of the rack is that of DCTCP's analysis: at most about K + N = 65 + 8 packets once
+    it stands; with delayed acknowledgements a flow's segments come in pairs, N more."""
     port = run_of("datacenter").link("port")
     assert port["utilization"] > 0.999
     assert port["drops"] == 0
@@ -90,7 +91,7 @@ def test_the_rack_keeps_its_queue_at_the_threshold() -> None:
 
 
 def test_bbr_uses_the_satellite_and_cubic_does_not() -> None:
-    """Loss at random would not part the two."""
+    """BBR uses the satellite link and CUBIC does not, as random loss parts the two."""
     cubic, bbr = (
         run_of("satellite", f'flows.transfer.tcp.control="{name}"').link("satellite")
         for name in ("cubic", "bbr")
@@ -100,8 +101,8 @@ def test_bbr_uses_the_satellite_and_cubic_does_not() -> None:
 
 
 def test_calls_are_blocked_as_erlang_says() -> None:
-    """The formula in the comment, or the model, would be wrong: B of 90 erlang and 100 lines by
-    B(0) = 1, B(n) = a B(n-1) / (n + a B(n-1)); 99 % interval of ten replications."""
+    """Calls are blocked as the formula in the comment says: B of 90 erlang and 100 lines by B(0) =
+    1, B(n) = a B(n-1) / (n + a B(n-1)); 99 % interval of ten replications."""
     blocking = 1.0
     for line in range(1, 101):
         blocking = 90 * blocking / (line + 90 * blocking)
@@ -116,7 +117,8 @@ def test_calls_are_blocked_as_erlang_says() -> None:
 def test_kinds_are_listed_and_nothing_is_overwritten(
     forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file of the user's would be lost, or a slip end in a traceback."""
+    """Kinds are listed, slips are answered with the nearest, and no file of the user's is
+    overwritten."""
     monkeypatch.chdir(tmp_path)
     listed = forebay("new")
     assert all(kind in listed.out for kind in kinds())

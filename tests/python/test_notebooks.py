@@ -29,7 +29,7 @@ def small() -> Network:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first thing that a reader tries would fail. Each says what must come out, in asserts."""
+    """Notebooks run, and the asserts in them on what must come out hold."""
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
@@ -60,7 +60,7 @@ def _shown(cell: Any) -> tuple[list[str], str]:
 
 
 def _is_progress(output: Any) -> bool:
-    """Whether this is the line of progress, which long cells alone have."""
+    """Returns True if this is the line of progress, which long cells alone have."""
     return output.get("output_type") == "display_data" and list(output["data"]) == ["text/html"]
 
 
@@ -85,7 +85,7 @@ def _given() -> list[str]:
 
 
 def test_notebooks_are_kept_with_what_they_show() -> None:
-    """A reader who looks at them on a forge would see no picture."""
+    """Notebooks are kept with their pictures, which forges show without running them."""
     assert len(NOTEBOOKS) == 3
     for path in NOTEBOOKS:
         assert path.stat().st_size < 1_000_000
@@ -97,7 +97,7 @@ def test_notebooks_are_kept_with_what_they_show() -> None:
 
 
 def test_a_network_shows_its_topology(small: Network) -> None:
-    """A notebook would show how many links there are, and not where they lead."""
+    """A network shows its links with the nodes that they join."""
     shown = small._repr_html_()
     assert "5 Mbit/s, 5 ms" in shown
     assert "A to B" in shown
@@ -105,7 +105,7 @@ def test_a_network_shows_its_topology(small: Network) -> None:
 
 
 def test_results_show_a_summary_and_plots(small: Network) -> None:
-    """A notebook would show raw keys, or nothing of what was recorded."""
+    """Results show a summary in words and plots of what was recorded."""
     plain = small.run(replications=2)._repr_html_()
     assert "throughput" in plain
     assert "throughput_bps" not in plain
@@ -116,12 +116,13 @@ def test_results_show_a_summary_and_plots(small: Network) -> None:
 
 
 def test_a_mechanism_shows_its_parameters() -> None:
-    """A reader would have to look defaults up. The target of CoDel is 5 ms (RFC 8289)."""
+    """A mechanism shows its parameters with their defaults. The target of CoDel is 5 ms (RFC
+    8289)."""
     shown = queue.codel(interval="50 ms")._repr_html_()
     assert "<b>50 ms</b>" in shown
     assert "5 ms</td>" in shown
 
 
 def test_no_kernel_no_bar_of_a_notebook() -> None:
-    """Progress would be drawn for a notebook into a log."""
+    """Without a kernel there is no bar of a notebook: logs get none."""
     assert not in_notebook()

@@ -1,4 +1,4 @@
-"""How command lines are read, and what their help says."""
+"""Reading of command lines, and their help."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DEFAULTS = {"file": "f", "place": None, "count": 3, "set": [], "kind": None, "as
     ],
 )
 def test_words_become_values(parser: Parser, words: str, values: dict[str, object]) -> None:
-    """A command would do something else than it was told."""
+    """Words of a command line become the values that they state."""
     assert vars(parser.parse_args(words.split())) == DEFAULTS | values
 
 
@@ -64,7 +64,7 @@ def test_words_become_values(parser: Parser, words: str, values: dict[str, objec
     ],
 )
 def test_slips_are_refused(parser: Parser, words: str, complaint: str) -> None:
-    """A mistyped option would be taken for something else, or for nothing."""
+    """Mistyped options are refused, with a pointer to the help."""
     with pytest.raises(UserError) as refusal:
         parser.parse_args(words.split())
     assert str(refusal.value) == f"{complaint}; see `forebay work --help`"
@@ -72,7 +72,7 @@ def test_slips_are_refused(parser: Parser, words: str, complaint: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_tells_all_that_a_command_takes(forebay: front.Forebay, name: str) -> None:
-    """One would have to read the source; and 80 columns are what every terminal has."""
+    """Help describes all that a command takes, within the 80 columns that every terminal has."""
     out = forebay(name, "--help").out
     assert out == forebay(name, "-h").out
     assert max(map(len, out.splitlines())) <= 80
@@ -85,7 +85,7 @@ def test_help_tells_all_that_a_command_takes(forebay: front.Forebay, name: str) 
 
 
 def test_without_a_command_there_is_help(forebay: front.Forebay) -> None:
-    """Who types the bare name would be left alone."""
+    """Without a command there is the help."""
     answer = forebay()
     assert (answer.status, answer.out) == (0, forebay("--help").out)
 
@@ -102,15 +102,15 @@ def test_without_a_command_there_is_help(forebay: front.Forebay) -> None:
     ],
 )
 def test_slips_are_told_in_one_line(forebay: front.Forebay, words: str, complaint: str) -> None:
-    """Each kind of slip would be told in its own way, or with another status."""
+    """Slips of every kind are refused in one line, with the same status."""
     (line,) = forebay.refused(*words.split()).splitlines()
     assert line.startswith(f"forebay: error: {complaint}")
 
 
 @pytest.mark.parametrize("word", ["--help", "studies"])
 def test_a_command_answers_at_once(word: str) -> None:
-    """Who explores commands would wait for each: 0.3 s are felt. Processor time is counted, which
-    depends least on what else the machine does, and the least of ten."""
+    """A command answers at once: within 0.3 s, above which a wait is felt. Processor time is
+    counted, which depends least on what else the machine does, and the least of ten."""
     least = 1.0
     for _ in range(10):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -124,8 +124,9 @@ def test_a_command_answers_at_once(word: str) -> None:
 
 
 def test_a_run_needs_no_library(scenario: Path) -> None:
-    """A short run would mostly be start-up: libraries for tables, drawings and checks take longer
-    to import than the whole command line, and none is needed to print JSON."""
+    """A run needs no library, as start-up takes most of a short run: libraries for tables, drawings
+    and checks take longer to import than the whole command line, and none is needed to print JSON.
+    """
     script = (
         "import sys; before = set(sys.modules); import forebay.__main__; "
         f"sys.argv[1:] = ['run', {str(scenario)!r}, '--until', '1.1 s', '--json']; "

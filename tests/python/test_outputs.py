@@ -41,8 +41,8 @@ def beside(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_a_command_reads_is_not_replaced(
     command: Callable[[Path], Sequence[object]], forebay: front.Forebay, scenario: Path
 ) -> None:
-    """A slip of the finger would cost the scenario, or data that were measured, whatever path leads
-    there and even if foreign files may be replaced."""
+    """A file that a command reads is not replaced, whatever path leads there and even if foreign
+    files may be replaced."""
     before = scenario.read_bytes()
     data = scenario.parent / "rates.csv"
     data.write_text("time_s,rate_bps\n0,1e7\n", encoding="utf-8")
@@ -65,8 +65,8 @@ def test_what_a_command_reads_is_not_replaced(
 def test_a_file_of_others_stays_until_force_is_said(
     command: Callable[[Path], Sequence[object]], forebay: front.Forebay
 ) -> None:
-    """Notes, or the output of another program, would be gone; and the file that the same command
-    has written would have to be removed by hand before each run."""
+    """A file of others stays until `--force` is given; a file that the same command has written is
+    replaced without."""
     file = Path("notes")
     file.write_text("of value\n" * 3, encoding="utf-8")
     told = forebay.refused(*command(file))
@@ -86,7 +86,7 @@ def test_a_file_of_others_stays_until_force_is_said(
 
 
 def test_two_outputs_have_two_files(forebay: front.Forebay) -> None:
-    """Of two captures into one file one would be lost without a word."""
+    """Two outputs have two files: a second one for the same file is refused."""
     both = ("run", "small.toml", "--until", "2 s", "--capture", "wire=x.pcapng", "--capture")
     told = forebay.refused(*both, "wire.reverse=./x.pcapng")
     assert "--capture: link wire.reverse: x.pcapng: is what --capture: link wire writes" in told
@@ -101,7 +101,7 @@ def test_two_outputs_have_two_files(forebay: front.Forebay) -> None:
 def test_a_file_is_replaced_as_a_whole(
     forebay: front.Forebay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk would leave half a file where a whole one was."""
+    """A file is replaced as a whole: a full disk leaves the old one, not half of a new one."""
     command = CASES["linux"](Path("script.sh"))
     assert forebay(*command).status == 0
     before = Path("script.sh").read_bytes()
@@ -116,7 +116,8 @@ def test_a_file_is_replaced_as_a_whole(
 
 
 def test_links_and_pipes_are_written_through(forebay: front.Forebay) -> None:
-    """`--out /dev/stdout` would be refused, or the file that a link leads to stay old."""
+    """Links and pipes are written through: `--out /dev/stdout` works, and the file that a link
+    leads to is the one that changes."""
     Path("there.sh").write_text("", encoding="utf-8")
     Path("link.sh").symlink_to("there.sh")
     assert forebay(*CASES["linux"](Path("link.sh"))).status == 0
@@ -128,7 +129,7 @@ def test_links_and_pipes_are_written_through(forebay: front.Forebay) -> None:
 
 
 def test_a_place_that_is_no_file_is_refused_before_the_run(tmp_path: Path) -> None:
-    """A run of an hour would end in a folder, or in a path through a file."""
+    """A folder, or a path through a file, is refused as output before the run."""
     (tmp_path / "file").write_text("", encoding="utf-8")
     for path, words in ((tmp_path, "is a folder"), (tmp_path / "file" / "x", "is a file, not")):
         for kind in (SCRIPT, FLENT, NS2, CAPTURE):
@@ -142,7 +143,7 @@ def test_a_place_that_is_no_file_is_refused_before_the_run(tmp_path: Path) -> No
 
 
 def test_a_report_of_others_stays(forebay: front.Forebay) -> None:
-    """A page that somebody wrote by hand into a folder of results would be gone."""
+    """A report that Forebay did not write stays."""
     assert forebay("run", "small.toml", "--until", "2 s", "--out", "kept").status == 0
     page = Path("kept/report.html")
     page.write_text("<h1>By hand</h1>", encoding="utf-8")

@@ -108,7 +108,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def facts(pages: dict[str, Path]) -> dict[str, Any]:
-    """What Chromium saw of each page."""
+    """Returns what Chromium saw of each page."""
     files = [str(path) for path in pages.values()]
     words = ["node", "--input-type=module", "-e", PROGRAM, str(PLAYWRIGHT), str(CHROMIUM), *files]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=300)
@@ -119,8 +119,8 @@ def facts(pages: dict[str, Path]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["run", "sweep"])
 def test_pages_fit_wide_and_narrow_light_and_dark(facts: dict[str, Any], name: str) -> None:
-    """A page would have to be moved sideways on a telephone, have letters too small to read, glare
-    at night, or load something from elsewhere."""
+    """Pages fit wide and narrow screens, have a light and a dark form with letters of a readable
+    size, and load nothing from elsewhere."""
     looks = facts[name]["looks"]
     assert [look["scroll"] for look in looks] == [1400, 1400, 400, 400]
     assert all(look["complaints"] == [] for look in looks)
@@ -134,7 +134,7 @@ def test_pages_fit_wide_and_narrow_light_and_dark(facts: dict[str, Any], name: s
 
 
 def test_a_click_on_a_head_sorts_the_table(facts: dict[str, Any]) -> None:
-    """Rows would stay as they are, or 90 kbit/s come behind 2 Mbit/s."""
+    """A click on a head sorts the table by value, both ways: 90 kbit/s come before 2 Mbit/s."""
     up, down = facts["run"]["columns"]
     assert (up["sort"], down["sort"]) == ("ascending", "descending")
     assert [cell.split()[1] for cell in up["cells"]] == ["kbit/s", "kbit/s", "Mbit/s"]
@@ -146,7 +146,7 @@ def test_a_click_on_a_head_sorts_the_table(facts: dict[str, Any]) -> None:
 
 
 def test_a_page_says_what_it_is_from_in_words(pages: dict[str, Path]) -> None:
-    """A reader would see keys and lists of the program in place of words and numbers."""
+    """A page says in words what it is made from, without keys and lists of the program."""
     run, sweep = (path.read_text(encoding="utf-8") for path in pages.values())
     assert "simulated time" in run
     assert "simulated s<" not in run

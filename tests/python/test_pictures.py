@@ -49,7 +49,8 @@ def sites(count: int) -> Network:
 
 
 def test_the_page_of_an_edge_stays_small(forebay: front.Forebay, tmp_path: Path) -> None:
-    """A network of eight sites would give a hundred drawings and a page that no phone opens.
+    """The page of a network of eight sites stays small: at most 16 drawings, and those that matter
+    come before the part that unfolds.
 
     Sixteen groups and eighteen directions of links are recorded; the drawings are the topology, the
     three that matter, and at most one for each sort of place and unit.
@@ -69,7 +70,8 @@ def test_the_page_of_an_edge_stays_small(forebay: front.Forebay, tmp_path: Path)
 def test_changes_of_the_command_are_in_the_topology(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """The drawing would show the rate of the file, not that of the run."""
+    """Changes of the command are in the topology: the drawing shows the rate of the run, not that
+    of the file."""
     out = tmp_path / "out"
     answer = forebay("run", scenario, "--out", out, "--set", 'links.wire.rate="7 Mbit/s"')
     assert answer.status == 0
@@ -82,7 +84,7 @@ def test_changes_of_the_command_are_in_the_topology(
 def test_the_page_of_a_sweep_has_heat_maps_and_tables_that_sort(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """Two parameters would be a bundle of lines, and a table of many rows could not be searched."""
+    """The page of a sweep has heat maps for two parameters, and tables that sort."""
     sweep = tmp_path / "sweep.toml"
     sweep.write_text(
         f'scenario = "{scenario.name}"\nreplications = 2\n'
@@ -102,7 +104,7 @@ def test_the_page_of_a_sweep_has_heat_maps_and_tables_that_sort(
 
 
 def test_a_topology_shows_every_node_and_link_once() -> None:
-    """A reader would look for a link that is not drawn, or see a label cut off.
+    """A topology shows every node and link once, with whole labels.
 
     Three nodes in a row: data run from left to right.
     """
@@ -122,7 +124,7 @@ def test_a_topology_shows_every_node_and_link_once() -> None:
 
 
 def test_a_ring_alone_is_drawn_as_a_ring() -> None:
-    """Spans of a ring would cross, and their names hide each other."""
+    """A ring alone is drawn as a ring, without boxes that overlap."""
     stations = [f"s{number}" for number in range(7)]
     ring = {"stations": stations, "rate": "1 Gbit/s", "delay": "1 ms"}
     drawn = draw(topology_of({"rings": {"metro": ring}}))
@@ -136,7 +138,7 @@ def test_a_ring_alone_is_drawn_as_a_ring() -> None:
 
 
 def test_a_ring_is_a_topology_too() -> None:
-    """A scenario without links would have no drawing."""
+    """A ring is a topology, too, for a scenario without links."""
     found = topology_of({"rings": {"metro": {"stations": ["x", "y", "z"], "rate": "1 Gbit/s"}}})
     assert sorted(found.nodes) == ["x", "y", "z"]
     assert len(found.links) == 3
@@ -151,20 +153,20 @@ def test_a_ring_is_a_topology_too() -> None:
 def test_axes_have_the_unit_of_their_values(
     unit: str, largest: float, expected: tuple[float, str]
 ) -> None:
-    """An axis would be labelled 1e7."""
+    """Axes have the unit of their values: 10 Mbit/s, not 1e7."""
     scale, symbol = axis_scale(UNITS[unit], [largest])
     assert (pytest.approx(scale), symbol) == expected
 
 
 def test_keys_are_said_in_words() -> None:
-    """A page would show names that only its programmer knows."""
+    """Keys are shown in words."""
     assert quantity_words("flows.voice.p99_delay_s") == "voice: 99th percentile of delay"
     assert quantity_words("links.core.reverse.drops") == "core.reverse: drops"
     assert setting_words("links.core.queue.red.max_threshold") == "core: RED max threshold"
 
 
 def test_many_lines_stay_bounded_and_peaks_stay() -> None:
-    """A long run of many places would make a page of megabytes, or lose the burst that mattered."""
+    """Drawings of many lines stay bounded and keep their peaks."""
     time = np.arange(20_000) / 100
     spike = np.zeros(20_000)
     spike[7_777] = 500.0

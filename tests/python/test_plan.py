@@ -1,4 +1,5 @@
-"""What `--quick` runs: planned from a record, and the same wherever and however fast it is run."""
+"""Runs of `--quick`: planned from a record, and the same wherever and however fast they are
+made."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def limits(tiny: Path, text: str) -> None:
 def test_a_point_gets_what_its_most_demanding_claim_needs(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """A claim that needs more runs than others would be imprecise, or the others cost too much."""
+    """A point gets as many runs as its most demanding claim needs, and others get no more for
+    it."""
     limits(tiny, "quick_first=2, quick_cap=9")
     record(tiny, {"t1/rate2/wrong": 5, "t1/rate4/got": 3, "all-is-lost": 4})
     plan, made = planned(forebay)
@@ -85,15 +87,15 @@ def test_a_point_gets_what_its_most_demanding_claim_needs(
 
 
 def test_a_statement_needs_all_its_points(forebay: front.Forebay, tiny: Path) -> None:
-    """A sentence that compares two points would be judged on one that is known too little."""
+    """A statement that compares points gets the runs that it needs at all of them."""
     limits(tiny, "quick_first=2, quick_cap=9")
     record(tiny, {"more-gives-more": 7})
     assert planned(forebay)[1] == {2: 7, 4: 7}
 
 
 def test_numbers_stay_between_the_studys_limits(forebay: front.Forebay, tiny: Path) -> None:
-    """One claim that takes a thousand runs would make `--quick` slow, or one that takes none would
-    have no interval. A record of before there was `needed` has the replications."""
+    """Numbers of runs stay between the study's limits, for a claim that takes a thousand runs as
+    for one that takes none. A record of before there was `needed` has the replications."""
     limits(tiny, "quick_first=4, quick_cap=6")
     record(tiny, {"t1/rate2/got": 1000, "t1/rate4/got": 2})
     assert planned(forebay)[1] == {2: 6, 4: 4}
@@ -102,7 +104,8 @@ def test_numbers_stay_between_the_studys_limits(forebay: front.Forebay, tiny: Pa
 
 
 def test_an_ordering_needs_its_whole_line(forebay: front.Forebay, tiny: Path) -> None:
-    """One claim alone could not be told to be a trend; a value that fits needs no line."""
+    """An ordering needs its whole line, as one claim alone shows no trend; a value that fits needs
+    no line."""
     path = tiny / "paper.toml"
     path.write_text(path.read_text().replace('trend = "none"', 'trend = "column"'))
     record(tiny, {"t1/rate2/got": 3}, grades={"t1/rate2/got": "trend"})
@@ -125,7 +128,8 @@ def test_an_ordering_needs_its_whole_line(forebay: front.Forebay, tiny: Path) ->
 def test_a_plan_keeps_to_its_packet_events(
     forebay: front.Forebay, tiny: Path, limit: int, made: dict[int, int], lowered: int | None
 ) -> None:
-    """`--quick` would take as long as it likes, or give one point all and another nothing."""
+    """A plan keeps to its packet events: one limit of replications is lowered for all points, to
+    two at least."""
     limits(tiny, f"quick_first=2, quick_cap=9, quick_events={limit}")
     record(tiny, {"t1/rate2/got": 6, "t1/rate4/got": 5}, events=(100, 10))
     plan, done = planned(forebay)
@@ -136,16 +140,16 @@ def test_a_plan_keeps_to_its_packet_events(
 
 
 def test_shorter_runs_have_fewer_events(forebay: front.Forebay, tiny: Path) -> None:
-    """A study whose quick runs are short would plan too few of them: 30 of 60 s are half the
-    events, of 2 * 100 + 2 * 10 and a recording of 100."""
+    """Shorter runs have fewer events: 30 of 60 s are half the events, of 2 * 100 + 2 * 10 and a
+    recording of 100."""
     limits(tiny, "quick_first=2, quick_overrides=('duration=\"30 s\"',)")
     record(tiny, {}, events=(100, 10))
     assert planned(forebay)[0]["events"] == 160
 
 
 def test_without_a_record_all_get_the_first(forebay: front.Forebay, tiny: Path) -> None:
-    """A new study could not be looked at quickly; or a quick or partial result would be taken for
-    the record of a full run."""
+    """Without a record all points get the first number of runs, and a quick or partial result is
+    not taken for the record of a full run."""
     limits(tiny, "quick_first=3, quick_cap=9")
     assert planned(forebay)[1] == {2: 3, 4: 3}
     for command in ("forebay reproduce tiny --quick", "forebay reproduce tiny --claims 't1/*'"):
@@ -160,7 +164,7 @@ def test_without_a_record_all_get_the_first(forebay: front.Forebay, tiny: Path) 
 
 
 def test_a_plan_without_a_record_says_what_it_costs(forebay: front.Forebay, tiny: Path) -> None:
-    """The author of a new study would not know whether `--quick` takes seconds or a night."""
+    """A plan without a record says what it costs, estimated from what sources send."""
     limits(tiny, "quick_first=2, quick_events=1_000_000")
     told = " ".join(forebay("reproduce", "tiny", "--quick").out.split())
     # As above, with two runs of each.
@@ -170,7 +174,7 @@ def test_a_plan_without_a_record_says_what_it_costs(forebay: front.Forebay, tiny
 
 
 def test_a_fixed_number_is_that_everywhere(forebay: front.Forebay, tiny: Path) -> None:
-    """`--quick --replications N` would not mean N."""
+    """A fixed number of replications is that everywhere."""
     record(tiny, {"t1/rate2/got": 3})
     plan, made = planned(forebay, "--replications", "4")
     assert made == {2: 4, 4: 4}
@@ -178,7 +182,7 @@ def test_a_fixed_number_is_that_everywhere(forebay: front.Forebay, tiny: Path) -
 
 
 def test_a_damaged_record_is_refused(forebay: front.Forebay, tiny: Path) -> None:
-    """A plan would be made of half a file, or end in a traceback."""
+    """A damaged record is refused by name, without a traceback."""
     for text in ("{", "[]", '{"command": 3}', '{"command": "", "stopped": ""}'):
         (tiny / "result.json").write_text(text)
         message = forebay.refused("reproduce", "tiny", "--quick")
@@ -190,13 +194,14 @@ def test_a_damaged_record_is_refused(forebay: front.Forebay, tiny: Path) -> None
 
 
 def test_fewer_than_two_runs_are_refused(forebay: front.Forebay, tiny: Path) -> None:
-    """A study could ask for runs of which no interval can be made."""
+    """Fewer than two runs are refused: no interval can be made of them."""
     limits(tiny, "quick_first=1")
     assert "quick_first is 1" in forebay.refused("reproduce", "tiny", "--quick")
 
 
 def needed(tiny: Path, deviation: float) -> dict[str, int]:
-    """What claims need of which nine values have the published mean and a standard deviation."""
+    """Returns the runs that claims need if nine values have the published mean and a standard
+    deviation."""
     limits(tiny, "quick_cap=9")
     outcome = Outcome(load_study("tiny"), Samples())
     for rate in (2, 4):
@@ -207,7 +212,7 @@ def needed(tiny: Path, deviation: float) -> dict[str, int]:
 
 
 def test_what_a_grade_takes(tiny: Path) -> None:
-    """Every quick run would have too few runs for its grades, or many too many.
+    """Runs needed for a numeric grade follow from the spread of the values.
 
     Nine values, three each at the mean and as far below and above, of a standard deviation of
     10 kbit/s. `exact` takes a half-width of 40 kbit/s at
@@ -231,7 +236,8 @@ def test_what_a_grade_takes(tiny: Path) -> None:
 
 
 def test_what_is_out_of_reach(tiny: Path) -> None:
-    """All of the plan would go into claims that cannot be graded, or none into those that may be.
+    """A claim out of reach gets two runs, and one that more runs may decide gets those that it
+    takes.
 
     With 200 kbit/s at 2 Mbit/s nine runs give 200 * sqrt(13.36 / 8) * 2.306 / 3 = 198.7 and are
     close. With 220 kbit/s they are 218.6 and imprecise; but in half of all cases no more than
@@ -245,7 +251,7 @@ def test_what_is_out_of_reach(tiny: Path) -> None:
 
 
 def test_what_a_sentence_takes(tiny: Path) -> None:
-    """Statements would be planned for blindly.
+    """Runs needed for a statement follow from the spread at its points.
 
     4 Mbit/s is more than 2 Mbit/s if both half-widths together are below 2 Mbit/s: of standard
     deviations of 600 kbit/s, as above, 3 runs give 2 * 2262 kbit/s, 4 give 2 * 1378, 5 give
@@ -265,7 +271,8 @@ def without_time(path: Path) -> dict[str, Any]:
 def test_the_same_digits_at_any_speed(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
-    """A result would depend on the machine, its load, or the order in which runs end.
+    """Results have the same digits at any speed: neither the machine, its load, nor the order in
+    which runs end matters.
 
     Once on one core, once on three, once by workers that are slow and hand over last runs first.
     """
@@ -293,7 +300,7 @@ def _slow_and_backwards(
 
 
 def test_the_plan_is_told(forebay: front.Forebay, tiny: Path) -> None:
-    """A reader of a quick result would not know how much of the whole it is."""
+    """The plan is printed: points, runs, events, and what was lowered to stay within the limit."""
     limits(tiny, "quick_first=2, quick_cap=9, quick_events=430_000_000")
     record(tiny, {"t1/rate2/got": 6, "t1/rate4/got": 5}, events=(100_000_000, 10_000_000))
     told = (

@@ -57,13 +57,13 @@ def many() -> Results:
 def test_every_plot_has_units_at_its_axes(
     few: Results, kind: str, quantity: str | None, place: str, x: str, y: str
 ) -> None:
-    """A reader of a paper could not tell what an axis is."""
+    """Every plot has names and units at its axes."""
     axis = few.plot(kind, quantity, place=place).axes[0]
     assert (axis.get_xlabel(), axis.get_ylabel()) == (x, y)
 
 
 def test_variants_are_told_apart_by_name(few: Results, many: Results) -> None:
-    """Two queues in one picture would look like one."""
+    """Variants are told apart by name in the legend."""
     variants = {"two": few, "four": many}
     figure = few.plot("cdf", names=["steady"], variants=variants)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["two", "four"]
@@ -78,7 +78,7 @@ def test_variants_are_told_apart_by_name(few: Results, many: Results) -> None:
 
 
 def test_a_plot_takes_axes_title_and_limits(few: Results) -> None:
-    """A plot would not fit into the picture that an author makes."""
+    """A plot takes axes, title and limits, to fit into a picture of the author's."""
     from matplotlib.figure import Figure
 
     figure = Figure()
@@ -98,7 +98,8 @@ def test_a_plot_takes_axes_title_and_limits(few: Results) -> None:
 def test_a_column_of_a_paper_is_written(
     few: Results, tmp_path: Path, ending: str, begins: bytes
 ) -> None:
-    """A figure would have to be scaled, and its letters with it. A column is 3.4 inches wide."""
+    """A figure in the style of a paper has the width of a column, 3.4 inches, so that neither it
+    nor its letters are scaled."""
     with forebay.style("paper"):
         figure = few.plot("box")
     assert figure.get_figwidth() == pytest.approx(3.4)
@@ -108,7 +109,7 @@ def test_a_column_of_a_paper_is_written(
 
 
 def test_bands_hold_their_means_and_nothing_negative(few: Results) -> None:
-    """A band would say that a queue can hold less than nothing."""
+    """Bands contain their means and nothing negative."""
     axis = few.plot("series", "queue_packets", place="links", names=["wire"]).axes[0]
     band = axis.collections[0].get_paths()[0].vertices[:, 1]
     mean = axis.lines[0].get_ydata()
@@ -117,7 +118,7 @@ def test_bands_hold_their_means_and_nothing_negative(few: Results) -> None:
 
 
 def test_delays_are_a_table_with_weights(few: Results) -> None:
-    """Percentiles of the plot would not be those of the rows.
+    """Delays are a table with weights, and percentiles from it are those of the rows.
 
     The table has bounds of intervals of delay, 0.8 % wide; the percentiles of the rows lie within
     the interval in which that share is reached.
@@ -132,7 +133,7 @@ def test_delays_are_a_table_with_weights(few: Results) -> None:
 
 
 def test_slips_are_explained(few: Results) -> None:
-    """A misspelt kind or name would draw something else, or fail in matplotlib."""
+    """Misspelt kinds and names are refused with the nearest, before matplotlib sees them."""
     with pytest.raises(ValueError, match='did you mean "cdf"'):
         few.plot("cfd")
     with pytest.raises(KeyError, match="there are bulk, steady"):
@@ -147,14 +148,14 @@ def test_slips_are_explained(few: Results) -> None:
 def test_without_matplotlib_one_is_told_what_to_install(
     few: Results, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """A traceback out of an import would end a notebook."""
+    """Without matplotlib the error says what to install."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UserError, match=r"pip install 'forebay\[plots\]'"):
         few.plot(kind)
 
 
 def test_an_unknown_series_is_answered_with_those_recorded(few: Results) -> None:
-    """A reader would be told to record what was recorded under another name."""
+    """An unknown series is answered with those recorded."""
     for kind in ("series", "heatmap"):
         with pytest.raises(ValueError, match='did you mean "mean_cwnd_bytes"') as refused:
             few.plot(kind, "cwnd_bytes")
@@ -163,7 +164,7 @@ def test_an_unknown_series_is_answered_with_those_recorded(few: Results) -> None
 
 
 def test_rows_that_are_no_recorded_table_are_named(few: Results) -> None:
-    """`results.video` is there, and `results.table("video")` would be said not to be."""
+    """A name of rows that are no recorded table is answered with their place, `results.video`."""
     for name in ("video", "groups"):
         with pytest.raises(KeyError, match=rf"rows of results are in results\.{name}"):
             few.table(name)
@@ -171,7 +172,8 @@ def test_rows_that_are_no_recorded_table_are_named(few: Results) -> None:
 
 
 def test_a_plot_has_the_letters_of_its_figure(few: Results) -> None:
-    """A figure of several plots would mix sizes: 8 points in a paper, 10 on the screen."""
+    """A plot has the letters of its figure, so that several in one are of one size: 8 points in a
+    paper, 10 on the screen."""
     from matplotlib.figure import Figure
 
     own = Figure()
@@ -190,8 +192,8 @@ def test_a_plot_has_the_letters_of_its_figure(few: Results) -> None:
 
 
 def test_labels_are_apart(few: Results, many: Results) -> None:
-    """Names beside points that nearly coincide, labels of small panels, and legends of several
-    would be printed over each other."""
+    """Labels are apart: names beside points that nearly coincide, labels of small panels, and
+    legends of several do not overlap."""
     from matplotlib.figure import Figure
 
     variants = dict.fromkeys(("one", "another", "a third"), few)

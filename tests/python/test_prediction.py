@@ -30,7 +30,7 @@ def normal_scores(count: int) -> list[float]:
 
 
 def test_the_interval_of_a_mean_by_hand() -> None:
-    """A published value would be compared with an interval that cannot be recomputed.
+    """The interval of a mean of future runs is the one computed by hand.
 
     1, 2, 3, 4, 5: mean 3, s = sqrt(2.5) = 1.5811, t(4, 0.975) = 2.776. Of one run:
     2.776 * 1.5811 * sqrt(1 + 1/5) = 4.808. Of three: 2.776 * 1.5811 * sqrt(1/3 + 1/5) = 3.205.
@@ -45,7 +45,8 @@ def test_the_interval_of_a_mean_by_hand() -> None:
 
 
 def test_the_highest_of_normal_runs_by_hand() -> None:
-    """The highest of three would be expected where their mean is.
+    """The interval of the highest of three normal runs lies above that of their mean, as computed
+    by hand.
 
     Below x with probability F(x)^3: 2.5 % where F = 0.025^(1/3) = 0.2924, at -0.546 standard
     deviations, and 97.5 % where F = 0.975^(1/3) = 0.99160, at +2.391 (normal table). The lowest is
@@ -59,7 +60,7 @@ def test_the_highest_of_normal_runs_by_hand() -> None:
 
 
 def test_of_a_single_run_mean_highest_and_lowest_are_the_same() -> None:
-    """A single run would be judged by a word that says nothing about it."""
+    """Mean, highest and lowest of a single run have the same interval."""
     skewed = list(np.random.default_rng(5).exponential(size=50))
     for values in (normal_scores(20), skewed):
         mean, highest, lowest = (predict(values, 1, s) for s in (MEAN, HIGHEST, LOWEST))
@@ -69,7 +70,8 @@ def test_of_a_single_run_mean_highest_and_lowest_are_the_same() -> None:
 
 @pytest.mark.parametrize(("runs", "count"), [(1, 39), (1, 79), (2, 39), (3, 58)])
 def test_order_statistics_by_enumeration(runs: int, count: int) -> None:
-    """A skewed loss would be held to an interval that promises what it does not keep.
+    """Intervals from order statistics have the coverage that enumeration gives, for skewed values,
+    too.
 
     All arrangements of n future values among k + n are equally likely, whatever the distribution.
     Counted one by one, 95 % of them must have the highest future value between the two of the k
@@ -90,7 +92,8 @@ def test_order_statistics_by_enumeration(runs: int, count: int) -> None:
 
 
 def test_skewed_single_runs_lie_between_extremes_of_39() -> None:
-    """A confidence of 95 % would be claimed from fewer values than can give it.
+    """Skewed single runs lie between the extremes of 39 values: fewer cannot give a confidence of
+    95 %.
 
     A future value is below the lowest or above the highest of k with probability 2 / (k + 1): 5 %
     at k = 39.
@@ -106,7 +109,7 @@ def test_skewed_single_runs_lie_between_extremes_of_39() -> None:
 
 
 def test_skewed_highest_of_three_needs_58() -> None:
-    """The highest of three would be judged by a sample whose highest it exceeds too often.
+    """The highest of three skewed runs needs 58 values: the highest of fewer is exceeded too often.
 
     It is above all of k with probability 3 / (k + 3), at most 5 % from k = 57 on, where nothing is
     left for the lower end; with 58, 5 % - 3/61 = 0.082 %: C(j + 2, 3) / C(61, 3) = 35/35990 is
@@ -121,7 +124,7 @@ def test_skewed_highest_of_three_needs_58() -> None:
 
 
 def test_the_urn_draws_as_an_urn_does() -> None:
-    """Means of skewed runs would be expected where no urn puts them.
+    """Means of skewed runs are expected where an urn puts them.
 
     18 ones and 42 zeros: the number of ones among n draws from Polya's urn is beta-binomial with 18
     and 42, and the ends are its quantiles. The interval is stretched about the mean by
@@ -136,7 +139,8 @@ def test_the_urn_draws_as_an_urn_does() -> None:
 
 
 def test_the_urns_variance_is_that_of_the_normal_interval() -> None:
-    """Two models of one sample would differ in width by more than the shape of its tails.
+    """The urn has the variance of the normal interval: two models of one sample differ in width
+    only by the shape of its tails.
 
     Means of ten runs of forty values between 0 and 1, two thirds of them below 0.2: near normal by
     the central limit theorem, so that both intervals must nearly agree.
@@ -150,7 +154,8 @@ def test_the_urns_variance_is_that_of_the_normal_interval() -> None:
 
 
 def test_equal_replications_are_no_accident_only_in_numbers() -> None:
-    """Three runs without loss would refute a paper that saw some in its one.
+    """Equal replications decide only in numbers: three runs without loss do not refute a paper that
+    saw some in its one.
 
     A run loses with probability 1 - q: k without loss and then n not all without have probability
     q^k (1 - q^n). For n = 1, k = 7 at most (7/8)^7 / 8 = 4.9 %, for k = 6 (6/7)^6 / 7 = 5.7 %.
@@ -170,7 +175,8 @@ def test_equal_replications_are_no_accident_only_in_numbers() -> None:
 
 
 def test_how_many_replications_are_enough() -> None:
-    """The driver would stop too early, or run for ever.
+    """The number of replications that is enough follows from the number of published runs and the
+    statistic.
 
     Mean of n runs, k replications: t(k - 1, 0.975) / 1.960 * sqrt(1 + n / k) must be at most 1.25.
     n = 1: k = 8 gives 2.365 / 1.960 * sqrt(9/8) = 1.280, k = 9 2.306 / 1.960 * sqrt(10/9) = 1.240.
@@ -185,7 +191,8 @@ def test_how_many_replications_are_enough() -> None:
 
 
 def test_few_replications_decide_only_what_is_far_outside() -> None:
-    """A wide interval from three runs would be called agreement, or one look too many a miss."""
+    """Few replications decide only what is far outside: a wide interval from three runs is no
+    agreement."""
     few = predict([9.0, 10.0, 11.0], 1)
     assert few.needed == 9
     assert few.low < 12.0 < few.high
@@ -201,7 +208,8 @@ def test_few_replications_decide_only_what_is_far_outside() -> None:
 
 
 def test_rounding_and_unit_go_with_the_interval() -> None:
-    """A value printed as 0.1 would be held to digits it never had, or Mbit/s to bit/s."""
+    """Rounding widens an interval and the unit scales it: a value printed as 0.1 is held to no
+    further digits."""
     found = Prediction(2e6, 3e6, 1e6, 4e6, 10, 9).scaled(1e-6).widened(0.05)
     ends = (found.low, found.high, found.early_low, found.early_high)
     assert ends == pytest.approx((1.95, 3.05, 0.95, 4.05))
@@ -209,7 +217,8 @@ def test_rounding_and_unit_go_with_the_interval() -> None:
 
 
 def test_nonsense_is_refused() -> None:
-    """A failed run would widen an interval until everything is consistent."""
+    """Values that are not finite, and no runs, are refused: a failed run does not widen an interval
+    until everything is consistent."""
     for values in ([], [1.0, math.nan], [math.inf]):
         with pytest.raises(ValueError, match="finite numbers"):
             predict(values, 1)
@@ -252,7 +261,8 @@ def test_grades_of_values_from_stated_runs(
     ordering: Truth,
     grade: Grade,
 ) -> None:
-    """A random draw would be held to a mean, or a miss be excused as chance."""
+    """Values from a stated number of runs are graded by the interval of a future value, not by that
+    of a mean."""
     measured = Interval(mean, mean - half_width, mean + half_width, half_width, 9)
     tolerance = Tolerance.around(published, rounding=0.005)
     assert grade_number(measured, tolerance, ordering, expected) is grade
@@ -279,7 +289,8 @@ TRIALS = 300
 
 
 def false_alarms(draw: Draw, runs: int, statistic: Statistic, judge: "Judge") -> tuple[int, int]:
-    """How often of `TRIALS` times the value is put outside, and how often nothing is decided."""
+    """Counts how often of `TRIALS` times the value is put outside, and how often nothing is
+    decided."""
     rng = np.random.default_rng(20_250_601 + runs)
     outside = undecided = 0
     for _ in range(TRIALS):
@@ -318,7 +329,8 @@ def by_confidence(
 
 
 def most_alarms(rate: float) -> float:
-    """How many of `TRIALS` a false-alarm rate may give, with 99.9 % probability."""
+    """Returns the number of false alarms of `TRIALS` that a rate allows, with 99.9 %
+    probability."""
     return TRIALS * rate + BAND * math.sqrt(TRIALS * rate * (1 - rate))
 
 
@@ -334,7 +346,7 @@ def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("fewer_draws")
 @pytest.mark.parametrize(("runs", "statistic"), CASES)
 def test_a_right_model_is_rarely_put_outside(runs: int, statistic: Statistic) -> None:
-    """Chance would be reported as a deviation of the model more often than is said.
+    """A right model is put outside no more often than is said.
 
     As stated: 5 % if the replications are normal, up to 10 % if they are not. 58 replications are
     enough for each of these, so that nothing stays undecided.
@@ -348,7 +360,7 @@ def test_a_right_model_is_rarely_put_outside(runs: int, statistic: Statistic) ->
 
 @pytest.mark.parametrize(("runs", "statistic"), CASES)
 def test_a_confidence_interval_would_be_the_wrong_model(runs: int, statistic: Statistic) -> None:
-    """The test above would let an interval pass that is not for a future value at all.
+    """A confidence interval fails the test above, as it is not for a future value.
 
     Of normal values the mean of n lies outside the confidence interval of ten with the probability
     that |t(9)| > 2.262 / sqrt(1 + 10/n): 50 % for n = 1, 30 % for n = 3, 15 % for n = 10; the
@@ -361,7 +373,7 @@ def test_a_confidence_interval_would_be_the_wrong_model(runs: int, statistic: St
 @pytest.mark.usefixtures("fewer_draws")
 @pytest.mark.parametrize(("runs", "statistic"), CASES)
 def test_a_wrong_model_is_put_outside(runs: int, statistic: Statistic) -> None:
-    """Whatever a paper prints would be consistent with whatever we measure.
+    """A wrong model is put outside.
 
     Values whose mean is eight standard deviations off: the highest of three of them is at least as
     high as any one, below 8 - 3 with a probability of 0.1 %, and so for lowest and mean. Normal or

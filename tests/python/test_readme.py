@@ -36,7 +36,7 @@ def told(tiny: Path) -> Path:
 
 
 def test_a_page_is_filled_in(forebay: front.Forebay, told: Path) -> None:
-    """A reader would see counts that someone typed, or no figure."""
+    """A page is filled in with counts and figures of the results."""
     assert forebay("reproduce", "tiny", "--out", "results").status == 0
     text = Path("results/README.md").read_text()
     assert "`forebay reproduce tiny`, Forebay " in text
@@ -56,7 +56,7 @@ def test_a_page_is_filled_in(forebay: front.Forebay, told: Path) -> None:
 
 
 def test_a_figure_is_a_file_that_is_always_the_same(forebay: front.Forebay, told: Path) -> None:
-    """Every recording would change every picture, and a browser would show lines without colour."""
+    """A figure is a file that is always the same, and has its colours without a page around it."""
     for folder in ("one", "two"):
         assert forebay("reproduce", "tiny", "--replications", "2", "--out", folder).status == 0
     first, second = (Path(name, "two-queue.svg").read_bytes() for name in ("one", "two"))
@@ -69,7 +69,7 @@ def test_a_figure_is_a_file_that_is_always_the_same(forebay: front.Forebay, told
 
 
 def test_pages_are_made_again_of_results_alone(forebay: front.Forebay, told: Path) -> None:
-    """A slip in a page would cost an hour of runs."""
+    """Pages are made again of results alone, without runs."""
     assert forebay("reproduce", "tiny", "--out", "results").status == 0
     names = ("README.md", "results.md", "two-queue.svg")
     before = {name: Path("results", name).read_bytes() for name in names}
@@ -103,7 +103,7 @@ def test_pages_are_made_again_of_results_alone(forebay: front.Forebay, told: Pat
 def test_a_wrong_page_is_refused_before_anything_runs(
     forebay: front.Forebay, told: Path, old: str, new: str, message: str
 ) -> None:
-    """A study would run for an hour, and then have no page."""
+    """A wrong page is refused before anything runs."""
     told.write_text(ABOUT.replace(old, new))
     error = forebay.refused("reproduce", "tiny", "--out", "results")
     assert f"{told}: {message}" in error
@@ -111,7 +111,7 @@ def test_a_wrong_page_is_refused_before_anything_runs(
 
 
 def test_an_unknown_figure_is_named(forebay: front.Forebay, told: Path) -> None:
-    """A page would show a broken picture; the results are there all the same."""
+    """An unknown figure is named; the results are there all the same."""
     told.write_text(ABOUT.replace("figure: two-queue", "figure: two-quue"))
     error = forebay.refused("reproduce", "tiny", "--out", "results")
     assert f"{told}: line 11: no figure 'two-quue'" in error
@@ -120,7 +120,7 @@ def test_an_unknown_figure_is_named(forebay: front.Forebay, told: Path) -> None:
 
 
 def test_a_part_of_a_study_has_a_page(forebay: front.Forebay, told: Path) -> None:
-    """One could not look at a part of a study whose page shows all of it."""
+    """A part of a study has a page, which says what was not measured or drawn."""
     told.write_text(ABOUT.replace("figure: two-queue", "figure: other"))
     assert forebay("reproduce", "tiny", "--claims", "t1/*", "--out", "results").status == 0
     text = Path("results/README.md").read_text()

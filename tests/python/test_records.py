@@ -31,7 +31,7 @@ SEED = 1
 
 
 def advice(study: Study) -> str:
-    """How to make a record anew."""
+    """Returns the command that makes a record anew."""
     return f"record it again: forebay reproduce {study.id} --out {study.folder}"
 
 
@@ -67,7 +67,8 @@ def job(study: Study, cell: Cell) -> Job:
 
 @pytest.mark.parametrize("name", ["af", "pcn", "redn", "atm", "rpr"])
 def test_records_are_what_runs_give(name: str) -> None:
-    """A change of the engine or of a study would leave tables that no run gives any more.
+    """Records are what runs give: a change of the engine or of a study that alters a digest is
+    noticed.
 
     Digests cover every packet event of a run: equal ones mean the same run.
     """
@@ -89,7 +90,7 @@ def test_records_are_what_runs_give(name: str) -> None:
 
 
 def test_every_study_has_a_record_that_is_tested() -> None:
-    """A new study would age unseen."""
+    """Every study has a record that is tested."""
     (marks,) = (
         mark.args[1]
         for mark in test_records_are_what_runs_give.pytestmark  # type: ignore[attr-defined]

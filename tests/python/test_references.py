@@ -54,8 +54,8 @@ def results() -> forebay.Results:
 
 
 def test_values_are_those_of_the_files(tmp_path: Path) -> None:
-    """A comparison would be with other numbers: 20.5 ms are 0.0205 s, 4 Mbit/s are 4e6 bit/s; what
-    was lost is no point; times of irtt count from its first packet."""
+    """Values are those of the files, in base units: 20.5 ms are 0.0205 s, 4 Mbit/s are 4e6 bit/s;
+    what was lost is no point; times of irtt count from its first packet."""
     ping, upload = read_curves(write(tmp_path, "a.flent.gz", FLENT))
     assert (ping.name, ping.unit) == ("Ping (ms) ICMP", "s")
     assert ping.time == (0.0, 0.4)
@@ -69,7 +69,7 @@ def test_values_are_those_of_the_files(tmp_path: Path) -> None:
 
 
 def test_a_reference_is_drawn_beside_the_run(tmp_path: Path) -> None:
-    """A measurement would be missing, or in another unit than the curves beside it."""
+    """A reference is drawn beside the run in the unit of the curves."""
     file = write(tmp_path, "a.flent.gz", FLENT)
     run = results()
     figure = run.plot("series", "throughput_bps", reference={"router": file})
@@ -87,7 +87,7 @@ def test_a_reference_is_drawn_beside_the_run(tmp_path: Path) -> None:
 
 
 def test_what_is_no_reference_is_refused(tmp_path: Path) -> None:
-    """A wrong file would end in a traceback, or in a plot without its measurement."""
+    """A file that is no reference, or is damaged, is refused by name, without a traceback."""
     run = results()
     other = write(tmp_path, "other.json", {"some": "thing"})
     with pytest.raises(UserError, match=r"other\.json: neither flent's data"):

@@ -17,7 +17,7 @@ from forebay import Network, traffic
 def test_means_and_intervals_are_those_of_the_single_runs(
     scenario: Path, forebay: front.Forebay
 ) -> None:
-    """The table would not be of the runs that `--replication N` makes.
+    """Means and intervals are those of the runs that `--replication N` makes.
 
     Student's interval of eight values: mean +- t(7; 0.975) * s / sqrt(8).
     """
@@ -48,7 +48,7 @@ def test_means_and_intervals_are_those_of_the_single_runs(
 def test_a_folder_gets_document_table_and_scenario(
     scenario: Path, forebay: front.Forebay, tmp_path: Path
 ) -> None:
-    """What was shown could not be read again, or the folder's other files would be lost."""
+    """A folder gets the document, the table and the scenario, and keeps its other files."""
     out = tmp_path / "kept"
     answer = forebay("run", scenario, "--replications", "2", "--out", out)
     assert answer.status == 0
@@ -71,7 +71,7 @@ def test_a_folder_gets_document_table_and_scenario(
 
 
 def test_what_is_hardly_meant_is_said_once(scenario: Path, forebay: front.Forebay) -> None:
-    """A slip that a single run warns of would go unnoticed where several are made.
+    """A warning on the scenario is printed once, for several runs as for one.
 
     A propagation delay of two hours: none on Earth is so long.
     """
@@ -85,7 +85,7 @@ def test_what_is_hardly_meant_is_said_once(scenario: Path, forebay: front.Foreba
 
 
 def test_the_command_repeats_it(scenario: Path, forebay: front.Forebay) -> None:
-    """The command that is printed would give other numbers."""
+    """The command that is printed repeats the numbers."""
     words = ("run", scenario, "--replications", "2", "--seed", "7", "--replication", "3", "--json")
     first = json.loads(forebay(*words).out)
     again = json.loads(forebay(*first["command"].split()[1:], "--json").out)
@@ -104,7 +104,7 @@ def test_the_command_repeats_it(scenario: Path, forebay: front.Forebay) -> None:
 def test_what_is_wrong_is_named(
     scenario: Path, forebay: front.Forebay, more: tuple[str, ...], message: str
 ) -> None:
-    """Wrong options would end in a traceback, or be ignored."""
+    """Wrong options are refused by name, without a traceback."""
     assert message in forebay.refused("run", scenario, *more)
 
 
@@ -115,13 +115,13 @@ def test_what_is_wrong_is_named(
 def test_too_many_replications_are_refused_at_once(
     forebay: front.Forebay, words: tuple[str, ...]
 ) -> None:
-    """A nought too many would fill the memory with jobs before the first run begins."""
+    """Too many replications are refused at once, before jobs fill the memory."""
     message = forebay.refused(*words, "--replications", "1000000000")
     assert '--replications: "1000000000"; allowed is a whole number, 2 to 10000000' in message
 
 
 def test_too_many_replications_are_refused_in_python() -> None:
-    """The same from Python: a notebook would end with its kernel."""
+    """Too many replications are refused from Python, too, before a kernel runs out of memory."""
     net = Network("short", duration="1 s")
     net.link("wire", "A", "B", rate="10 Mbit/s")
     with pytest.raises(ValueError, match="1000000000 replications; allowed are at most 10000000"):
@@ -129,7 +129,7 @@ def test_too_many_replications_are_refused_in_python() -> None:
 
 
 def test_portions_of_replications_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where jobs are made in portions a run would be left out, made twice, or be another one."""
+    """Portions of replications are the whole: no run is left out, made twice, or another one."""
     net = Network("short", duration="1 s")
     net.link("wire", "A", "B", rate="10 Mbit/s")
     net.flows("noise", "A", "B", udp={}, traffic=traffic.poisson(rate="1 Mbit/s", size="500 B"))

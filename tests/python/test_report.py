@@ -61,7 +61,7 @@ def page(forebay: front.Forebay, tiny: Path) -> str:
 
 
 def test_the_page_is_sound_and_asks_nobody_for_anything(page: str) -> None:
-    """A report would be broken offline, or tell others that it is read."""
+    """The page is sound and loads nothing: it works offline and tells no one that it is read."""
     parsed = Page(page)
     assert parsed.open == []
     assert len(parsed.ids) == len(set(parsed.ids))
@@ -76,7 +76,8 @@ def test_the_page_is_sound_and_asks_nobody_for_anything(page: str) -> None:
 
 
 def test_the_page_says_what_made_it(page: str, tiny: Path) -> None:
-    """A reader could not repeat it or see how it departs from the paper."""
+    """The page says what made it: the command, the seed, the assumptions and the departures from
+    the paper."""
     for words in (
         "forebay reproduce tiny",                 # the command
         "seed</dt><dd>1",                         # the seed
@@ -95,7 +96,7 @@ def test_the_page_says_what_made_it(page: str, tiny: Path) -> None:
 
 
 def test_the_page_follows_light_dark_print_and_phone(page: str) -> None:
-    """Half of its readers would be blinded, or see a cut-off table."""
+    """The page follows light, dark, print and phone."""
     assert "@media (prefers-color-scheme: dark)" in page
     assert "@media print" in page
     assert 'name="viewport" content="width=device-width' in page
@@ -105,7 +106,7 @@ def test_the_page_follows_light_dark_print_and_phone(page: str) -> None:
 
 
 def test_a_sensitivity_run_shows_its_effect(page: str) -> None:
-    """A reader would not see how far a result depends on a choice.
+    """A sensitivity run shows its effect on each result.
 
     The variant halves the rate of the source: from 2 to 1 Mbit/s, a difference of -1.
     """
@@ -119,7 +120,7 @@ def test_a_sensitivity_run_shows_its_effect(page: str) -> None:
 
 
 def test_links_to_tables_can_be_told_apart() -> None:
-    """A reader would see "Figure 3" twice and have to guess where each link leads."""
+    """Links to tables can be told apart: the second "Figure 3" has words of its own."""
     places = {
         "a": "Figure 3, section 3.1, time to % of SR",
         "b": "Figure 3, section 3.1, tail bandwidth",
@@ -138,7 +139,7 @@ def test_links_to_tables_can_be_told_apart() -> None:
 def test_a_report_is_built_again_from_its_files(
     forebay: front.Forebay, page: str, tiny: Path
 ) -> None:
-    """A report would hold what its data do not."""
+    """A report is built again from its files alone, the same to the byte."""
     Path("results/report.html").unlink()
     assert forebay("report", "results").status == 0
     assert Path("results/report.html").read_text() == page
@@ -148,21 +149,21 @@ def test_a_report_is_built_again_from_its_files(
 def test_damaged_results_are_refused(
     forebay: front.Forebay, page: str, tiny: Path, damage: str
 ) -> None:
-    """A report of half a file would look like one of a whole."""
+    """Damaged results are refused: a report of half a file looks like one of a whole."""
     path = Path("results") / damage
     path.write_bytes(path.read_bytes()[:20])
     forebay.refused("report", "results")
 
 
 def test_folders_without_results_are_refused(forebay: front.Forebay, tmp_path: Path) -> None:
-    """An empty page would be made of nothing."""
+    """Folders without results, and files, are refused."""
     assert "holds no results" in forebay.refused("report", tmp_path)
     (tmp_path / "file").write_text("")
     assert "is a file" in forebay.refused("report", tmp_path / "file")
 
 
 def test_tags_of_a_scenario_are_found() -> None:
-    """An assumption could pass for something the paper states."""
+    """Tags of a scenario are found, and tell assumptions from what the paper states."""
     found = tagged_values(front.STUDY_SCENARIO)
     assert len(found) == 10
     tags = {value.path: value for value in found}
@@ -176,7 +177,7 @@ def test_tags_of_a_scenario_are_found() -> None:
 
 
 def test_the_same_drawing_is_the_same_text() -> None:
-    """Two reports of the same results would differ."""
+    """The same drawing is the same text, so that two reports of the same results are equal."""
 
     def drawn() -> str:
         drawing, axis = new_axis()
@@ -188,7 +189,7 @@ def test_the_same_drawing_is_the_same_text() -> None:
 
 
 def test_numbers_that_are_read_stay_whole() -> None:
-    """The ticks of a small ratio would read 0.00, 0.00, 0.00."""
+    """Numbers that are read stay whole: the ticks of a small ratio keep their digits."""
     drawing, axis = new_axis()
     axis.plot([0.0, 1.0], [0.0, 0.0125])
     axis.set_yticks([0.0, 0.0025, 0.0125])
@@ -199,7 +200,7 @@ def test_numbers_that_are_read_stay_whole() -> None:
 
 
 def test_small_panels_are_labelled_and_told_apart() -> None:
-    """A reader would see axes without ticks, panels without a name, curves without one.
+    """Small panels have ticks, names and a legend of their curves.
 
     Three panels in two columns: the third has an empty place beside it, so that the second has no
     panel below that could show its ticks.
@@ -224,7 +225,7 @@ def test_small_panels_are_labelled_and_told_apart() -> None:
 
 
 def test_many_figures_are_listed(forebay: front.Forebay, tiny: Path) -> None:
-    """A reader would scroll through all of them to find one."""
+    """Many figures are listed with links."""
     with (tiny / "study.py").open("a", encoding="utf-8") as file:
         file.write(TEN_FIGURES)
     assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0

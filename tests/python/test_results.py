@@ -101,18 +101,18 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    """What two runs of everything gave."""
+    """Results of two runs of everything."""
     return Network.from_text(EVERYTHING).run(replications=2)
 
 
 def test_every_kind_is_asked_here() -> None:
-    """A new kind of rows could be in a document and nowhere else."""
+    """Every kind of rows is asked for here, so that a new one needs a test."""
     assert list(ASKED) == kinds()
 
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
-    """What is counted of a mechanism could be read in a document only, by hand.
+    """Every kind of rows can be asked for, as intervals, tables and values.
 
     The interval, the summary, the table, a sweep and a drawing have one value.
     """
@@ -138,7 +138,7 @@ def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
 
 
 def test_quantities_are_what_they_say(results: Results) -> None:
-    """A kind of rows would have another's numbers.
+    """Quantities of each kind of rows are their own, with the values that the scenario implies.
 
     Two flows send 80 kbit/s in packets of 1600 bit every 20 ms, the last at 0.98 s: 50 packets
     each. So does one on the ring, of whose six spans one transmits 8 % of the time. The peak rate
@@ -168,7 +168,7 @@ def test_quantities_are_what_they_say(results: Results) -> None:
 
 
 def test_a_summary_names_units_and_headlines(results: Results) -> None:
-    """A number would be read in another unit, or `repr` hide what people look for."""
+    """A summary names units and headlines."""
     for row in results.summary().to_pylist():
         assert row["unit"] not in ("word", "rows")
     head = repr(results)
@@ -179,7 +179,8 @@ def test_a_summary_names_units_and_headlines(results: Results) -> None:
 
 
 def test_a_missing_value_is_told(results: Results) -> None:
-    """The mean of nothing would be a number, or a slip be answered with a traceback."""
+    """A missing value is reported: there is no mean of nothing, and a slip is answered with
+    names."""
     assert results.documents[0]["paced"][0]["first_notice_s"] is None
     with pytest.raises(KeyError, match=r"no value of .*first_notice_s"):
         results.interval("paced", "file", "first_notice_s")
@@ -196,8 +197,9 @@ def test_a_missing_value_is_told(results: Results) -> None:
 
 
 def test_every_unit_of_the_engine_is_known() -> None:
-    """A column could be neither shown nor drawn: each unit of a number is in the table, and the
-    name of a rate, time, amount or share ends in the unit's own word."""
+    """Every unit of the engine is known, so that each column can be shown and drawn: each unit of a
+    number is in the table, and the name of a rate, time, amount or share ends in the unit's own
+    word."""
     for kind in (*kinds(), "run", "spread", "quantiles", "drop_reasons"):
         for name in numbers(kind):
             unit = symbolised(columns(kind)[name].unit)
@@ -225,20 +227,20 @@ def test_every_unit_of_the_engine_is_known() -> None:
 def test_values_are_shown_in_their_units(
     value: float | None, unit: Unit | None, expected: str
 ) -> None:
-    """Numbers would be off by powers of ten: 1 Mbit/s is 10^6 bit/s (SI)."""
+    """Values are shown in their units: 1 Mbit/s is 10^6 bit/s (SI)."""
     assert shown(value, unit) == expected
 
 
 def test_parameters_end_in_multiples() -> None:
-    """An axis would name a rate of `udp_mbps` in another unit than it has."""
+    """Endings of parameters are multiples of units: `udp_mbps` is in Mbit/s."""
     endings = {"bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "kb": "kB", "us": "us"}
     assert {ending: multiple_of_ending(ending) for ending in endings} == endings
     assert multiple_of_ending("flows") is None
 
 
 def test_precedences_above_three_are_listed() -> None:
-    """Classes that a scenario tells apart would be lumped together in its results: of 64
-    precedences that are allowed, a link lists those that occurred."""
+    """Precedences above three are listed each: of 64 precedences that are allowed, a link lists
+    those that occurred."""
     text = front.SCENARIO + "precedence = 40\n"
     (row,) = Network.from_text(text).run().links.slice(0, 1).to_pylist()
     assert [len(row[f"{what}_packets"]) for what in ("arrived", "departed", "dropped")] == [41] * 3
@@ -246,7 +248,7 @@ def test_precedences_above_three_are_listed() -> None:
 
 
 def test_the_engine_describes_what_it_gives(tmp_path: Path) -> None:
-    """Tables would lack a column, or a description stand for nothing."""
+    """The engine describes all columns that it gives, and no others."""
     found: list[Run] = []
     run_jobs([Job(EVERYTHING)], lambda _index, run: found.append(run))
     document = found[0].document

@@ -105,7 +105,7 @@ def whole(folder: Path) -> Results:
 
 
 def through(forebay: front.Forebay, *options: str) -> Results:
-    """What the study gives if nothing stops it, with these options."""
+    """Returns what the study gives with these options if nothing stops it."""
     if options not in THROUGH:
         assert forebay("reproduce", "tiny", *options, "--out", "through").status == 0
         THROUGH[options] = whole(Path("through"))
@@ -126,8 +126,7 @@ def through(forebay: front.Forebay, *options: str) -> Results:
 def test_a_killed_study_is_completed(
     forebay: front.Forebay, study: Path, where: str, moment: int
 ) -> None:
-    """Hours of runs would be lost to a crash, or a completed study would differ from one that ran
-    through."""
+    """A killed study is completed by `--resume`, and is then equal to one that ran through."""
     killed(where, moment, "reproduce", "tiny", "--out", "cut", "--jobs", "1")
     if where == "run":
         assert front.runs_kept(Path("cut")) == moment
@@ -141,7 +140,7 @@ def test_a_killed_study_is_completed(
 def test_every_kind_of_run_is_completed(
     forebay: front.Forebay, study: Path, options: tuple[str, ...]
 ) -> None:
-    """`--resume` would mean something else for a part of a study than for the whole."""
+    """Every kind of run is completed, a part of a study as the whole."""
     killed("run", 5, "reproduce", "tiny", *options, "--out", "cut")
     assert forebay("reproduce", "tiny", *options, "--out", "cut", "--resume").status == 0
     assert whole(Path("cut")) == through(forebay, *options)
@@ -150,8 +149,7 @@ def test_every_kind_of_run_is_completed(
 def test_finished_runs_are_not_made_again(
     forebay: front.Forebay, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--resume` would take as long as the whole; or without it a study would take runs of before,
-    or lose them."""
+    """Finished runs are not made again with `--resume`; without it all are."""
     from forebay.run import jobs as runs
 
     assert forebay("reproduce", "tiny").status == 0
@@ -184,7 +182,7 @@ for number in range(1):
     PER_BIT[number] = 1.0
 """
 MEASURED = '2 * scale.HALF * UNIT * PER_BIT[0] * run.group("noise")'
-"""What the throughput is made of in a study of more than one module."""
+"""Parts of the throughput in a study of more than one module."""
 
 
 @pytest.mark.parametrize(
@@ -224,8 +222,8 @@ def test_what_a_change_throws_away(
     new: str,
     again: int,
 ) -> None:
-    """An hour of runs would be lost to a sentence that is judged otherwise, or runs that were
-    measured by other code would be taken for this one's."""
+    """A change discards the runs that it concerns and no others: an altered judgement discards
+    none, altered measuring code those that it measured."""
     from forebay.run import jobs as runs
 
     (study / "scale.py").write_text("HALF = 0.5\nOTHER = 1\n")
@@ -248,7 +246,7 @@ def test_what_a_change_throws_away(
 
 
 def test_a_lost_table_comes_back(forebay: front.Forebay, study: Path) -> None:
-    """Figures would be missing from a study that was resumed."""
+    """A lost table is made again when the study is resumed."""
     assert forebay("reproduce", "tiny").status == 0
     Path("out/tiny/tables/kept/wire.parquet").unlink()
     assert forebay("reproduce", "tiny", "--resume").status == 0
@@ -256,7 +254,7 @@ def test_a_lost_table_comes_back(forebay: front.Forebay, study: Path) -> None:
 
 
 def test_more_replications_take_those_that_are_there(forebay: front.Forebay, study: Path) -> None:
-    """A quick look would be thrown away when the whole is asked for."""
+    """More replications take those that are there, such as those of a quick look."""
     assert forebay("reproduce", "tiny", "--quick").status == 0
     few = front.runs_kept(Path("out/tiny"))
     assert forebay("reproduce", "tiny", "--replications", "4", "--resume").status == 0
@@ -268,8 +266,7 @@ def test_more_replications_take_those_that_are_there(forebay: front.Forebay, stu
 def test_a_signal_publishes_what_is_finished(
     forebay: front.Forebay, tiny: Path, number: signal.Signals
 ) -> None:
-    """A machine that shuts down, or Ctrl-C, would throw away what was known, or not say how to go
-    on.
+    """A signal publishes what is finished and says how to go on.
 
     Of the sensitivity run, the last, each run takes hours: when the journal has the 3 replications
     of 2 points and the recording, nothing else ends.
@@ -317,8 +314,8 @@ def test_a_signal_publishes_what_is_finished(
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_whose_exception_is_lost_still_ends_a_run(number: signal.Signals) -> None:
-    """Ctrl-C at a moment at which Python drops exceptions would be ignored, and hours of runs would
-    continue: in a callback of a weak reference, as the import system has them."""
+    """A signal whose exception Python drops still ends a run: in a callback of a weak reference, as
+    the import system has them."""
     # A shell lets what it starts in the background ignore Ctrl-C, and so this test.
     before = signal.signal(number, signal.SIG_DFL)
     try:
@@ -336,7 +333,8 @@ def test_a_signal_whose_exception_is_lost_still_ends_a_run(number: signal.Signal
 
 
 def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) -> None:
-    """One that was not begun would stop those that were; or none begun would pass for all done."""
+    """All studies go on where they were, and those that were not begun begin; with none begun there
+    is nothing to resume."""
     twin = front.write_study(study.parent / "later")
     twin.rename(study.parent / "twin")
     paper = study.parent / "twin" / "paper.toml"
@@ -355,7 +353,7 @@ def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) 
 
 
 def test_wrong_journals_are_refused(forebay: front.Forebay, study: Path) -> None:
-    """Runs of something else would be taken for this study's."""
+    """Wrong journals are refused: runs of something else are not taken for this study's."""
     resume = ("reproduce", "tiny", "--resume", "--out", "results")
     journal = Path("results/runs.sqlite")
     message = forebay.refused(*resume)
@@ -395,7 +393,8 @@ def test_wrong_journals_are_refused(forebay: front.Forebay, study: Path) -> None
 
 
 def test_a_damaged_record_is_made_again(forebay: front.Forebay, study: Path) -> None:
-    """A flipped bit on a disk would become a digit of a result, or a figure."""
+    """A damaged record is made again: a flipped bit on a disk never becomes a digit of a result, or
+    a figure."""
     assert forebay("reproduce", "tiny").status == 0
     before = whole(Path("out/tiny"))
     with closing(sqlite3.connect("out/tiny/runs.sqlite")) as database, database:

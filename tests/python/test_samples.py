@@ -22,8 +22,8 @@ def _network() -> Network:
 
 
 def test_a_percentile_needs_a_sample_beyond_it() -> None:
-    """The largest of 99 delays would be called what 99 % do not exceed: of 100 samples one lies
-    beyond the 99th percentile, 1/(1 - 0.99) = 100, as 20 for 95 % and 1000 for 99.9 %."""
+    """A percentile needs a sample beyond it, or is noted: of 100 samples one lies beyond the 99th
+    percentile, 1/(1 - 0.99) = 100, as 20 for 95 % and 1000 for 99.9 %."""
     assert [samples_needed(f"{p}_delay_s") for p in ("p95", "p99", "p999")] == [20, 100, 1000]
     assert samples_needed("p50_delay_s") == samples_needed("mean_delay_s") == 1
     delays, times = columns("flows"), columns("transfers")
@@ -38,8 +38,8 @@ def test_a_percentile_needs_a_sample_beyond_it() -> None:
 def test_a_sweep_says_which_percentiles_stand_on_few_samples(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A sweep would print the largest delay of 100 packets as their 99.9th percentile unremarked;
-    a run shows none."""
+    """A sweep notes percentiles that rest on few samples, such as the 99.9th of 100 packets; a run
+    shows none."""
     (tmp_path / "few.toml").write_text(_network().to_toml(), encoding="utf-8")
     sweep = tmp_path / "sweep.toml"
     sweep.write_text(
@@ -59,7 +59,7 @@ def test_a_sweep_says_which_percentiles_stand_on_few_samples(
 
 
 def test_results_of_replications_say_so_too() -> None:
-    """`Results` would note less than a sweep of the same runs."""
+    """`Results` of replications note the same percentiles as a sweep of the same runs."""
     results = _network().run(replications=2)
     rows = {row["quantity"]: row for row in results.intervals() if row["name"] == "voice"}
     assert rows["p999_delay_s"]["note"] == "few samples"

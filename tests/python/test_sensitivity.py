@@ -25,7 +25,7 @@ def block(tiny: Path, ours: Sequence[float], theirs: Sequence[float]) -> dict[st
 
 
 def test_a_variant_is_held_against_the_study_and_the_paper(tiny: Path) -> None:
-    """A choice that moves a claim would not show, or one that moves none would.
+    """A variant is compared with the study and with the paper, and shows which claims it moves.
 
     The differences are -1.0, -1.1 and -0.9: mean -1, standard deviation 0.1, half-width
     t(2; 0.975) / sqrt(3) * 0.1 = 0.248414. From the published 2.00 the study is 0 % away and the
@@ -46,8 +46,9 @@ def test_a_variant_is_held_against_the_study_and_the_paper(tiny: Path) -> None:
 
 
 def test_what_may_be_chance_is_not_moved(tiny: Path) -> None:
-    """Every variant would seem to matter: differences of -0.1, 0.1 and 0.3 have a half-width of
-    t(2; 0.975) / sqrt(3) * 0.2 = 0.497 about 0.1; one pair alone has none; nor have equal runs."""
+    """A difference that may be chance is not moved: differences of -0.1, 0.1 and 0.3 have a
+    half-width of t(2; 0.975) / sqrt(3) * 0.2 = 0.497 about 0.1; one pair alone has none; nor have
+    equal runs."""
     assert block(tiny, [2.0, 2.0, 2.0], [1.9, 2.1, 2.3])["moved"] == 0
     alone = block(tiny, [2.0], [1.0])
     assert alone["moved"] == 0
@@ -56,14 +57,14 @@ def test_what_may_be_chance_is_not_moved(tiny: Path) -> None:
 
 
 def test_only_pairs_count(tiny: Path) -> None:
-    """A variant would be held against other random numbers: of 3 and 2 runs 2 are pairs."""
+    """Only pairs with the same random numbers count: of 3 and 2 runs 2 are pairs."""
     found = block(tiny, [2.0, 2.2, 9.0], [1.0, 1.2])
     assert found["replications"] == 2
     assert found["rows"][0]["difference"] == -1.0
 
 
 def test_a_value_of_zero_has_its_stated_scale(tiny: Path) -> None:
-    """Errors of values at zero would be divided by zero: of a full scale of 5 Mbit/s, 2 and
+    """Errors of a value of zero are shares of its stated scale: of a full scale of 5 Mbit/s, 2 and
     1 Mbit/s are 40 % and 20 %."""
     path = tiny / "paper.toml"
     scale = 'absolute_tolerance = { full_scale = 5.0, reason = "It is the axis." } },'
@@ -74,7 +75,7 @@ def test_a_value_of_zero_has_its_stated_scale(tiny: Path) -> None:
 
 
 def test_the_readme_shows_the_table(forebay: front.Forebay, tiny: Path) -> None:
-    """What was tried would be announced and shown nowhere.
+    """The README of a study shows the table of variants.
 
     Half of 2 Mbit/s is 50 % off the published 2.00, and 8.99 / 9.99 = 90 % off the 9.99: the mean
     is 70 %, and half a percent of chance does not change its first digit.
@@ -92,7 +93,7 @@ def test_the_readme_shows_the_table(forebay: front.Forebay, tiny: Path) -> None:
 
 
 def test_parts_and_quick_runs_have_none(forebay: front.Forebay, tiny: Path) -> None:
-    """A look at one table would cost the whole study's sensitivity runs."""
+    """Parts of a study and quick runs have no sensitivity runs."""
     for options in (("--quick",), ("--claims", "t1/*")):
         document = forebay("reproduce", "tiny", *options, "--json").document()
         assert document["sensitivity"] == []

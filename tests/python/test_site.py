@@ -52,12 +52,12 @@ def mended(text: str, source: str = GUIDE) -> tuple[str, Links]:
     ],
 )
 def test_links_lead_to_the_site(written: str, there: str) -> None:
-    """A link that is right on a forge would lead out of the site."""
+    """Links that are right on a forge lead to the pages of the site."""
     assert mended(written)[0] == there
 
 
 def test_files_that_pages_ask_for_come_along() -> None:
-    """A link to a source file would lead nowhere in the site, or one be forgotten."""
+    """Files that pages link to come along, and a missing one stops the build."""
     _, links = mended("[f](../../Cargo.toml) ![p](../images/where.svg)")
     assert links.copies == {
         "files/Cargo.toml.txt": ROOT / "Cargo.toml",
@@ -68,7 +68,7 @@ def test_files_that_pages_ask_for_come_along() -> None:
 
 
 def test_new_pages_are_in_the_navigation() -> None:
-    """A new guide would be built and found by nothing but the search."""
+    """New pages are in the navigation, found by more than the search."""
     pages = [
         Page("README.md", "index.md", "# Home"),
         Page("docs/README.md", "contents.md", "# All\n[b](guides/b.md)"),
@@ -92,7 +92,8 @@ def test_new_pages_are_in_the_navigation() -> None:
 
 
 def test_a_forge_has_a_heading_for_each_page_of_the_program() -> None:
-    """Links that lead to the reference would lead to the top of a page without the site."""
+    """The page for a forge has a heading for each page of the program, so that links to the
+    reference lead to the right place without the site."""
     text = (ROOT / "docs/README.md").read_text(encoding="utf-8")
     headings = {each.lower().replace(" ", "-") for each in re.findall(r"^### (.+)$", text, re.M)}
     pages = reference()
@@ -112,15 +113,14 @@ ILLUSTRATED = [
 
 @pytest.mark.parametrize("path", ILLUSTRATED, ids=lambda path: path.stem)
 def test_pages_have_pictures(path: Path) -> None:
-    """A reader who learns by looking would find words alone, or a picture that says nothing to
-    who does not see it."""
+    """Pages have pictures with descriptions for those who do not see them."""
     shown = re.findall(r"!\[([^\]]+)\]\(\.\./images/([\w.-]+)\)", path.read_text(encoding="utf-8"))
     assert shown
     assert all(len(words) > 30 for words, _ in shown)
 
 
 def test_pictures_are_drawn_of_what_pages_show() -> None:
-    """A picture would show another scenario than the page, or be too large for a slow line."""
+    """Pictures are drawn of the scenarios that pages show, and are small enough for a slow line."""
     text = "".join(path.read_text(encoding="utf-8") for path in ILLUSTRATED)
     for name in PICTURES:
         assert f"(../images/{name}.svg)" in text
@@ -133,7 +133,8 @@ def test_pictures_are_drawn_of_what_pages_show() -> None:
 
 
 def test_loads_from_elsewhere_are_noticed(tmp_path: Path) -> None:
-    """A page would ask another host, and tell it who reads; links that one follows do not."""
+    """Loads from elsewhere are noticed, which tell another host who reads; links that one follows
+    do not."""
     (tmp_path / "a.html").write_text(
         '<a href="https://a.example">a</a><script async src="https://b.example/x.js"></script>'
         '<img src="own.svg"><link rel="x" href=//c.example>'
@@ -156,7 +157,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_site_is_built(site: Path) -> None:
-    """A page would be missing, a mechanism not be found, or the search need another host."""
+    """The site has every page of the reference, its mechanisms, and a search that needs no other
+    host."""
     assert all((site / "reference" / f"{name}.html").is_file() for name in reference())
     queue = (site / "reference/queue.html").read_text(encoding="utf-8")
     assert 'id="adaptive-red"' in queue
@@ -164,8 +166,8 @@ def test_the_site_is_built(site: Path) -> None:
 
 
 def test_the_site_works_from_disk(site: Path) -> None:
-    """A reader of a copy on disk could not search it, would be seen by another host, or have to
-    move a page sideways on a phone."""
+    """The site works from disk, with its search, without other hosts, and within the width of a
+    phone."""
     chromium.needs(chromium.PLAYWRIGHT, chromium.CHROMIUM)
     pages = ["index", "reference/queue", "guides/statistics", "studies/redn/results"]
     ran = subprocess.run(

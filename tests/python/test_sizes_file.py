@@ -36,7 +36,7 @@ def completed(folder: Path, cdf: str) -> list[int]:
 
 
 def test_a_file_gives_the_same_transfers_as_its_points(tmp_path: Path) -> None:
-    """A measured distribution would be another once it stands in a file."""
+    """A file gives the same transfers as its points in the scenario."""
     lines = ["share,size_bytes", "# measured at our edge", "0.3,1000", "0.8,10000", "1,100000"]
     (tmp_path / "objects.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     listed = completed(tmp_path, 'sizes = ["1 kB", "10 kB", "100 kB"], shares = [0.3, 0.8, 1.0]')
@@ -56,7 +56,7 @@ def test_a_file_gives_the_same_transfers_as_its_points(tmp_path: Path) -> None:
 def test_a_wrong_file_is_refused_at_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
 ) -> None:
-    """Who mistypes a share would have to look for it, or get sizes that were never measured."""
+    """A wrong file is refused at its line."""
     if text is not None:
         (tmp_path / "objects.csv").write_text(text, encoding="utf-8")
     path = tmp_path / "sizes.toml"

@@ -36,21 +36,21 @@ BAND = 3.29
 
 @pytest.mark.parametrize(("degrees", "level", "expected"), T_TABLE)
 def test_t_quantile_is_the_printed_table(degrees: int, level: float, expected: float) -> None:
-    """Every interval in every report would have the wrong width."""
+    """Quantiles of t are those of the printed table."""
     assert t_quantile(degrees, level) == pytest.approx(expected, abs=5e-4)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.9999])
 def test_t_quantile_is_that_of_another_program(level: float) -> None:
-    """Between the rows of the table, and where it is never looked up, it would be another. Both
-    are exact to the 11 digits that are compared, however many degrees of freedom there are."""
+    """Quantiles of t are those of another program, between the rows of the table, too. Both are
+    exact to the 11 digits that are compared, however many degrees of freedom there are."""
     for degrees in [*range(1, 130), 999, 10_000]:
         expected = special.stdtrit(degrees, (1 + level) / 2)
         assert t_quantile(degrees, level) == pytest.approx(expected, rel=1e-11), degrees
 
 
 def test_interval_of_five_values_by_hand() -> None:
-    """A report would show intervals that cannot be recomputed.
+    """The interval of five values is the one computed by hand.
 
     1, 2, 3, 4, 5: mean 3, s^2 = 10/4 = 2.5, half-width 2.776 * sqrt(2.5/5) = 1.963.
     """
@@ -63,14 +63,15 @@ def test_interval_of_five_values_by_hand() -> None:
 
 
 def test_one_replication_knows_nothing_of_its_spread() -> None:
-    """A single run would be reported as if it were certain."""
+    """One replication knows nothing of its spread: its interval is infinite."""
     interval = summarize([7.0])
     assert (interval.mean, interval.half_width) == (7.0, math.inf)
     assert (interval.low, interval.high) == (-math.inf, math.inf)
 
 
 def test_order_of_replications_changes_nothing() -> None:
-    """Results would depend on which worker finished first.
+    """The order of replications changes nothing: results do not depend on which worker finishes
+    first.
 
     The sum 1e16 + 1 - 1e16 is 0 or 1 in naive floating point, by order; exactly it is 1.
     """
@@ -80,7 +81,7 @@ def test_order_of_replications_changes_nothing() -> None:
 
 
 def test_scaling_is_a_change_of_unit() -> None:
-    """A value in Mbit/s would carry an interval in bit/s."""
+    """Scaling is a change of unit, of mean and interval alike."""
     scaled = Interval(mean=2e6, low=1e6, high=3e6, half_width=1e6, n=5).scaled(1e-6)
     assert scaled == Interval(mean=2.0, low=1.0, high=3.0, half_width=1.0, n=5)
     with pytest.raises(ValueError, match="positive"):
@@ -92,14 +93,15 @@ def test_scaling_is_a_change_of_unit() -> None:
     [([], "no values"), ([1.0, math.nan], r"values\[1\] is nan"), ([math.inf], "finite")],
 )
 def test_unusable_values_are_refused(values: list[float], message: str) -> None:
-    """A NaN from a failed run would spread into the published table."""
+    """Values that are not finite, and none at all, are refused: the NaN of a failed run reaches no
+    table."""
     with pytest.raises(ValueError, match=message):
         summarize(values)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
 def test_level_is_a_probability(level: float) -> None:
-    """Asking for 95 instead of 0.95 would give an interval of NaN."""
+    """A level is a probability: 95 instead of 0.95 is refused."""
     with pytest.raises(ValueError, match="level"):
         summarize([1.0, 2.0], level)
 
@@ -129,7 +131,7 @@ def mm1_waits(rng: np.random.Generator, runs: int, length: int, load: float) -> 
 
 
 def in_band(covered: int, trials: int) -> bool:
-    """Whether a count is compatible with a coverage of 95 %."""
+    """Returns True if a count is compatible with a coverage of 95 %."""
     deviation = math.sqrt(trials * 0.95 * 0.05)
     return abs(covered - 0.95 * trials) <= BAND * deviation
 
@@ -144,13 +146,13 @@ def z_interval(values: list[float]) -> Interval:
 def covered(
     method: Callable[[list[float]], Interval], groups: NDArray[np.float64], truth: float
 ) -> int:
-    """How many rows give an interval that contains the truth."""
+    """Counts the rows whose interval contains the truth."""
     intervals = [method([float(value) for value in row]) for row in groups]
     return sum(interval.low <= truth <= interval.high for interval in intervals)
 
 
 def test_five_replications_of_a_correlated_process_cover_as_promised() -> None:
-    """The 95 % in every table would be some other number.
+    """Five replications of a correlated process cover the mean as promised, with 95 %.
 
     The mean of an AR(1) run is exactly normal however correlated the run, so t is exact.
     """
@@ -159,7 +161,8 @@ def test_five_replications_of_a_correlated_process_cover_as_promised() -> None:
 
 
 def test_the_band_rejects_the_normal_quantile() -> None:
-    """The coverage tests could not tell a right interval from the usual wrong one.
+    """The band rejects the normal quantile: coverage tests tell a right interval from the usual
+    wrong one.
 
     P(|T_4| <= 1.96) = 0.878: of 2000 trials 1757 cover, where the band starts at 1868.
     """
@@ -170,7 +173,7 @@ def test_the_band_rejects_the_normal_quantile() -> None:
 
 
 def test_replications_of_a_queue_cover_as_promised() -> None:
-    """Intervals would be right for normal data only, and networks produce queues.
+    """Replications of a queue cover the mean as promised, although waits are not normal.
 
     M/M/1 at load 0.5: the mean wait is 0.5 / (1 - 0.5) = 1 service time.
     """
@@ -179,7 +182,8 @@ def test_replications_of_a_queue_cover_as_promised() -> None:
 
 
 def test_paired_difference_by_hand() -> None:
-    """A comparison under common random numbers would waste what they buy.
+    """The interval of a paired difference is the one computed by hand: common random numbers make
+    it narrow.
 
     The differences are 1, 1, 2, 0: mean 1, s^2 = 2/3, half-width 3.182 * sqrt(2/12) = 1.299.
     Unpaired, the spread of 0, 10, 20, 30 would drown it.
@@ -190,13 +194,13 @@ def test_paired_difference_by_hand() -> None:
 
 
 def test_pairs_need_partners() -> None:
-    """Replications of different numbers would be subtracted from each other."""
+    """Pairs need partners: different numbers of replications are not subtracted."""
     with pytest.raises(ValueError, match="2 values against 1"):
         paired_difference([1.0, 2.0], [1.0])
 
 
 def test_mser5_finds_a_known_transient() -> None:
-    """Start-up bias would enter every steady-state mean.
+    """MSER-5 finds a known transient, so that start-up bias stays out of steady-state means.
 
     300 observations decay from 20 above the mean with a time constant of 60: at 300 the bias is
     20 exp(-5) = 0.13 of a unit of noise. The cut must fall where the bias is between clearly
@@ -212,7 +216,7 @@ def test_mser5_finds_a_known_transient() -> None:
 
 
 def test_mser5_is_the_textbook_sum() -> None:
-    """The one-pass computation would minimise something other than the published statistic."""
+    """The one-pass computation of MSER-5 minimises the published statistic."""
     rng = np.random.default_rng(8)
     series = rng.standard_normal(400) + np.where(np.arange(400) < 40, 5.0, 0.0)
     z = series.reshape(80, 5).mean(axis=1)
@@ -221,12 +225,12 @@ def test_mser5_is_the_textbook_sum() -> None:
 
 
 def test_mser5_cuts_nothing_from_a_constant() -> None:
-    """Good data would be thrown away without need."""
+    """MSER-5 cuts nothing from a constant."""
     assert mser5([4.0] * 100).observations == 0
 
 
 def test_mser5_admits_a_transient_longer_than_the_run() -> None:
-    """A run that never settles would be reported as a steady state.
+    """MSER-5 reports a transient longer than the run as not converged.
 
     On a straight line each cut shortens what is left, and the statistic, proportional to the
     number kept, falls to the end of the search.
@@ -237,13 +241,14 @@ def test_mser5_admits_a_transient_longer_than_the_run() -> None:
 
 
 def test_mser5_refuses_a_short_series() -> None:
-    """Noise would be mistaken for a transient."""
+    """MSER-5 refuses a series so short that noise passes for a transient."""
     with pytest.raises(ValueError, match="49 observations"):
         mser5([0.0] * 49)
 
 
 def test_batches_of_independent_data_stay_many() -> None:
-    """The check would merge batches without cause and widen every interval.
+    """Batches of independent data stay many: the check merges them no more often than its level
+    says.
 
     Independent batches pass the first test with probability 0.8; then one merger is due.
     """
@@ -254,7 +259,7 @@ def test_batches_of_independent_data_stay_many() -> None:
 
 
 def test_correlated_batches_are_merged_until_they_are_not() -> None:
-    """Batch means would be treated as independent when they are not.
+    """Correlated batches are merged until they are independent.
 
     AR(1) with phi 0.9 has an integrated correlation time of (1 + phi)/(1 - phi) = 19: batches of
     10 are strongly correlated, those of 160 hardly (lag-1 about 0.06).
@@ -267,7 +272,7 @@ def test_correlated_batches_are_merged_until_they_are_not() -> None:
 
 
 def test_batch_means_cover_where_independence_would_not() -> None:
-    """One long run would claim a precision it does not have.
+    """Batch means cover the mean of a queue where an assumption of independence does not.
 
     M/M/1 at load 0.8, mean wait 4. The promise for batch means is at least 90 % (nominal 95);
     200 trials of a true 90 % give at least 166 with 99.9 %. Taking the 20,000 waits as
@@ -279,7 +284,7 @@ def test_batch_means_cover_where_independence_would_not() -> None:
 
 
 def test_hopeless_correlation_is_reported() -> None:
-    """A trend would pass for a mean with an interval."""
+    """Correlation that merging cannot remove, as that of a trend, is reported."""
     result = batch_means([float(i) for i in range(1000)])
     assert not result.independent
     # 1000 observations: 128 batches of 7, and merging in pairs ends at 8.
@@ -288,7 +293,7 @@ def test_hopeless_correlation_is_reported() -> None:
 
 
 def test_batch_means_refuse_too_few() -> None:
-    """Seven batches would be tested with an approximation that needs eight."""
+    """Batch means refuse fewer than eight batches, which the approximation of the test needs."""
     with pytest.raises(ValueError, match="at least 8"):
         batch_means([0.0] * 100, batches=7)
     with pytest.raises(ValueError, match="7 observations"):
@@ -307,7 +312,8 @@ def run_until(rule: StoppingRule, values: list[float]) -> tuple[Interval, bool]:
 
 
 def test_stopping_rule_keeps_its_promise() -> None:
-    """ "Until +-5 %" would stop with a larger error more often than 5 times in 100.
+    """The stopping rule "until +-5 %" keeps its promise: the error is larger at most 7 times in
+    100.
 
     Normal replications of mean 10 and deviation 2 need about 4^2 * 1.96^2 = 62 of them.
     """
@@ -323,7 +329,7 @@ def test_stopping_rule_keeps_its_promise() -> None:
 
 
 def test_stopping_rule_admits_the_cap() -> None:
-    """A result at the cap would be called as precise as asked."""
+    """The stopping rule reports a result at the cap as not precise."""
     rule = StoppingRule(relative=0.001, min_n=5, max_n=20)
     noise = [float(x) for x in np.random.default_rng(1).normal(1.0, 1.0, 20)]
     progress = rule.assess(noise)
@@ -335,7 +341,7 @@ def test_stopping_rule_admits_the_cap() -> None:
 
 
 def test_stopping_rule_waits_for_its_minimum() -> None:
-    """Two runs that agree by luck would end a study."""
+    """The stopping rule waits for its minimum, as two runs may agree by luck."""
     rule = StoppingRule(relative=0.05, min_n=5)
     progress = rule.assess([1.0, 1.0])
     assert not progress.done
@@ -344,14 +350,14 @@ def test_stopping_rule_waits_for_its_minimum() -> None:
 
 
 def test_absolute_target_serves_a_mean_near_zero() -> None:
-    """A loss of zero would be replicated to the cap for want of a percentage."""
+    """An absolute target serves a mean near zero, of which no percentage is reached."""
     values = [-0.01, 0.01] * 10
     assert not StoppingRule(relative=0.05).assess(values).precise
     assert StoppingRule(relative=0.05, absolute=0.01).assess(values).precise
 
 
 def test_relative_target_refers_to_the_true_mean() -> None:
-    """The promised percentage would be of the estimate, not of the truth.
+    """A relative target refers to the true mean, not to the estimate.
 
     Law's correction: 10 % of an observed 11 is 0.1/1.1 * 11 = 1.
     """
@@ -372,7 +378,7 @@ def test_relative_target_refers_to_the_true_mean() -> None:
     ],
 )
 def test_impossible_rules_are_refused(arguments: dict[str, float], message: str) -> None:
-    """A mistyped rule would run for ever or not at all."""
+    """Impossible rules are refused."""
     with pytest.raises(ValueError, match=message):
         StoppingRule(**arguments)  # type: ignore[arg-type]
 
@@ -384,16 +390,16 @@ def test_impossible_rules_are_refused(arguments: dict[str, float], message: str)
 def test_a_rule_suggests_how_many_replications_will_do(
     ratio: float, max_n: int, suggested: int
 ) -> None:
-    """A rule would ask for runs that are not needed, or one by one for those that are. Of five 0s
-    and five 2s the deviation is sqrt(10/9), and the half-width t(9, 0.975) / 3 = 0.754052; it
-    shrinks as 1/sqrt(n), so 1.2 times the target takes 1.44 times the runs, and never more than
+    """A rule suggests how many replications will do, no more than needed and not one by one. Of
+    five 0s and five 2s the deviation is sqrt(10/9), and the half-width t(9, 0.975) / 3 = 0.754052;
+    it shrinks as 1/sqrt(n), so 1.2 times the target takes 1.44 times the runs, and never more than
     twice as many are asked for."""
     rule = StoppingRule(absolute=0.754052 / ratio, max_n=max_n)
     assert rule.assess([0.0, 2.0] * 5).suggested_n == suggested
 
 
 def test_a_rule_asks_for_the_least_number_first() -> None:
-    """A rule would decide on a spread of two or three values."""
+    """A rule asks for its minimum first, and does not decide on a spread of two or three values."""
     rule = StoppingRule(absolute=10.0, min_n=7)
     progress = rule.assess([0.0, 2.0])
     assert (progress.done, progress.suggested_n) == (False, 7)

@@ -87,7 +87,7 @@ def af_cells(paper: Paper) -> dict[tuple[str, str, str], Decimal]:
 
 
 def test_af_columns_add_up_to_the_printed_ones(af: Paper) -> None:
-    """A digit of the draft would have been copied wrongly."""
+    """Columns of the AF tables add up to the printed ones, which reveals a digit copied wrongly."""
     sums: dict[str, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
     for (table, _, column), value in af_cells(af).items():
         sums[table][column] += value
@@ -102,7 +102,8 @@ def test_af_columns_add_up_to_the_printed_ones(af: Paper) -> None:
 
 
 def test_af_rows_fill_the_link(af: Paper) -> None:
-    """Two slips in a column would cancel, or a row be entered at another's place.
+    """Rows of the AF tables fill the link, which reveals slips that cancel in a column and rows at
+    another's place.
 
     All traffic crosses one 34 Mbit/s link that is never idle for long, so TCP and UDP (or the
     four customers) together get at most 34.00, give or take 0.01 of rounding, and at least 0.4 %
@@ -124,7 +125,7 @@ def test_af_rows_fill_the_link(af: Paper) -> None:
 
 
 def test_af_points_name_every_run_once(af: Paper) -> None:
-    """Two cells would be compared with the same measurement, or a cell with another's run."""
+    """Points of AF name every run once: no two cells are compared with the same measurement."""
     keys = {(claim.quantity, *sorted(claim.point.items())) for claim in af.claims}
     assert len(keys) == len(af.claims)
     claim = by_id(af)["t3.2/udp30/three/udp"]
@@ -137,7 +138,7 @@ def test_af_points_name_every_run_once(af: Paper) -> None:
 
 
 def test_af_statements_ask_only_for_published_runs(af: Paper, bound: dict[str, Predicate]) -> None:
-    """A sentence would be judged on a grid point that no table has, or on none at all."""
+    """Statements of AF ask only for published runs, and each for some."""
     published = {(c.quantity, frozenset(c.point.items())) for c in af.claims}
     points = {point for _, point in published}
     for statement in af.statements:
@@ -148,7 +149,7 @@ def test_af_statements_ask_only_for_published_runs(af: Paper, bound: dict[str, P
 
 
 def test_every_af_predicate_is_used(af: Paper) -> None:
-    """A sentence would have been operationalised and then forgotten."""
+    """Every AF predicate is used by a sentence."""
     assert {s.predicate for s in af.statements} == set(af_predicates())
 
 
@@ -164,7 +165,8 @@ AF_CONTRADICTED = {
 
 
 def test_af_on_its_own_numbers(af: Paper, bound: dict[str, Predicate]) -> None:
-    """A predicate would not mean what its sentence says, which was written from these tables."""
+    """AF predicates judge the published tables as their sentences do, which were written from
+    them."""
     grades = grade_claims(af, published_measurements(af), bound)
     assert {grades[claim.id] for claim in af.claims} == {Grade.EXACT}
     judged = {s.id: grades[s.id] for s in af.statements if s.id not in OF_MARKS}
@@ -175,7 +177,8 @@ def test_af_on_its_own_numbers(af: Paper, bound: dict[str, Predicate]) -> None:
 
 
 def test_each_sentence_of_af_counts_once(af: Paper) -> None:
-    """A sentence that fails would be made up for by a weaker reading of it that holds.
+    """Each sentence of AF counts once: a weaker reading that holds does not make up for a sentence
+    that fails.
 
     The draft prints every cell; of its sentences, two that its own tables contradict are judged in
     weaker words as well, and one is only implied ("Customer 2 succeeds to use its CIR for high
@@ -220,7 +223,7 @@ def uneven_world(paper: Paper) -> Measurements:
 
 
 def test_every_af_sentence_can_fail(af: Paper, bound: dict[str, Predicate]) -> None:
-    """A predicate would hold whatever the network does."""
+    """Every AF sentence can fail: a network that behaves otherwise refutes it."""
     worlds = [world(af) for world in (reversed_world, starved_world, uneven_world)]
     verdicts = [grade_claims(af, world, bound) for world in worlds]
     judged = {s.id for s in af.statements} - OF_MARKS
@@ -246,7 +249,7 @@ def marks(bound: dict[str, Predicate], worse: tuple[str, ...] = ()) -> dict[str,
 
 
 def test_af_sentences_on_marks_hold_and_fail_with_their_marks(bound: dict[str, Predicate]) -> None:
-    """A sentence on marks would hold whatever the markers do."""
+    """AF sentences on marks hold and fail with their marks."""
     assert set(marks(bound).values()) == {Grade.HOLDS}
     for worse, failing in (
         ("1_red_ratio", {"s2/three/tcp-excess-yellow"}),
@@ -258,7 +261,8 @@ def test_af_sentences_on_marks_hold_and_fail_with_their_marks(bound: dict[str, P
 
 
 def test_every_tcp_source_of_af_has_a_port_of_its_own() -> None:
-    """Hosts would share a port, and the LANs be buses of 10 Mbit/s.
+    """Every TCP source of AF has a port of its own, so that hosts share no port and LANs are not
+    buses of 10 Mbit/s.
 
     Section 2: ten sources behind each of C1 to C3 and one behind C4, each with a destination.
     """
@@ -281,7 +285,7 @@ def test_every_tcp_source_of_af_has_a_port_of_its_own() -> None:
 def test_af_sentences_are_undecided_when_nothing_is_known(
     af: Paper, bound: dict[str, Predicate]
 ) -> None:
-    """A verdict would be given on a single replication, whose spread is unknown."""
+    """AF sentences are undecided after a single replication, whose spread is unknown."""
     runs = Measurements()
     for claim in af.claims:
         value = claim.published * claim.unit_size

@@ -49,9 +49,9 @@ def _runs(study: Study, points: list[Point], seconds: int) -> list[Run]:
 
 
 def test_no_finding_is_counted_twice(study: Study) -> None:
-    """The counts would flatter: a sentence about all numbers of sources, or a rate that is a file's
-    size over its time, would be several results, or a value of one of the graphs, which have three
-    runs each (section 7.4), would count as exact."""
+    """No finding is counted twice: a sentence about all numbers of sources is one result, a rate
+    that is a file's size over its time is none, and no value of the graphs, which have three runs
+    each (section 7.4), counts as exact."""
     results = [claim for claim in study.paper.claims if claim.kind == "result"]
     said = [entry.predicate for entry in study.paper.statements if entry.kind == "result"]
     assert len({(claim.id.partition("/")[0], claim.quantity) for claim in results}) >= 15
@@ -67,10 +67,10 @@ def test_no_finding_is_counted_twice(study: Study) -> None:
 
 
 def test_the_load_as_sent_is_what_slow_start_leaves(study: Study) -> None:
-    """The sentence about a load of 1.1 (section 8.1) would be judged where another load is sent: in
-    sessions of 15 s on average, the first round trips are shares (1 - q) q^k of the time, with q =
-    exp(-0.56 s/15 s), and lack 50, 40, 30, 20 and 10 % of the rate: 5.2 % of it. The nearest to 1.1
-    is then 1.17 less that, of 120 sources."""
+    """The sentence about a load of 1.1 (section 8.1) is judged where that load is sent, which is
+    what slow start leaves: in sessions of 15 s on average, the first round trips are shares (1 - q)
+    q^k of the time, with q = exp(-0.56 s/15 s), and lack 50, 40, 30, 20 and 10 % of the rate: 5.2 %
+    of it. The nearest to 1.1 is then 1.17 less that, of 120 sources."""
     q = math.exp(-0.56 / 15)
     lost = sum((0.5 - 0.1 * step) * q**step * (1 - q) for step in range(5))
     assert lost == pytest.approx(0.052, abs=0.001)
@@ -81,8 +81,8 @@ def test_the_load_as_sent_is_what_slow_start_leaves(study: Study) -> None:
 
 
 def test_sources_add_up_to_the_printed_totals(study: Study) -> None:
-    """A run would have other numbers of sources than the thesis prints (chapter 7): the total, and
-    five voice sources more for each of video and of data."""
+    """Sources add up to the totals that the thesis prints (chapter 7), with five voice sources more
+    for each of video and of data."""
     from forebay_studies.atm.criteria import COUNTS
     from forebay_studies.atm.network import sources
 
@@ -96,9 +96,9 @@ def test_sources_add_up_to_the_printed_totals(study: Study) -> None:
 
 
 def test_overload_begins_where_the_thesis_says(study: Study) -> None:
-    """The division into voice and video would not exceed the capacity from 96 sources on: 16 and
-    176 kbit/s are half of the averages 32 and 352 of section 6.2.1, as sessions take half of the
-    time."""
+    """Overload begins where the thesis says: voice and video exceed the capacity from 96 sources
+    on, as 16 and 176 kbit/s are half of the averages 32 and 352 of section 6.2.1, as sessions take
+    half of the time."""
     from forebay_studies.atm.measure import MEAN_BPS
     from forebay_studies.atm.network import sources
 
@@ -111,8 +111,8 @@ def test_overload_begins_where_the_thesis_says(study: Study) -> None:
 
 
 def test_policing_is_that_of_table_2(study: Study) -> None:
-    """A bucket would not let a burst of 0.5 s at the peak rate pass (section 3.1): (arrival rate -
-    drain rate) * burst / 424 bit, rounded up."""
+    """Policing is that of Table 2: a bucket lets a burst of 0.5 s at the peak rate pass (section
+    3.1): (arrival rate - drain rate) * burst / 424 bit, rounded up."""
     scenario = tomllib.loads(study.scenario)
     for kind, peak, drain in (("voice", 64, 36), ("video", 512, 391)):
         policing = scenario["flows"][kind]["policing"]
@@ -122,8 +122,8 @@ def test_policing_is_that_of_table_2(study: Study) -> None:
 
 
 def test_every_grid_point_is_a_scenario_of_table_1(study: Study) -> None:
-    """A case would have other mechanisms than Table 1 gives it: Case 1 none, Case 2 all, Case 3 no
-    detection by input rate; sources of the wrong kinds would send."""
+    """Every grid point is a scenario of Table 1, with its kinds of sources and mechanisms: Case 1
+    none, Case 2 all, Case 3 no detection by input rate."""
     kinds = {1: {"voice", "video"}, 2: {"data"}, 3: {"voice", "video", "data"}}
     points = {tuple(sorted(claim.point.items())) for claim in study.paper.claims}
     for key in sorted(points):
@@ -141,9 +141,9 @@ def test_every_grid_point_is_a_scenario_of_table_1(study: Study) -> None:
 
 
 def test_a_session_is_that_of_the_thesis(study: Study) -> None:
-    """A source would not follow the pattern of section 6.2.1: sessions of 15 s with ON and OFF, or
-    high and low rate, of 0.5 s each. 44 sources for 180 s are some 250 sessions, whose mean rate
-    has a standard error of 3 % (ON) at most, so 12 % is beyond four of them (1 in 10,000)."""
+    """A session is that of the thesis (section 6.2.1): 15 s with ON and OFF, or high and low rate,
+    of 0.5 s each. 44 sources for 180 s are some 250 sessions, whose mean rate has a standard error
+    of 3 % (ON) at most, so 12 % is beyond four of them (1 in 10,000)."""
     from forebay_studies.atm.measure import quantities
 
     point: Point = {"scenario": 1, "case": 1, "sources": 96}
@@ -155,9 +155,9 @@ def test_a_session_is_that_of_the_thesis(study: Study) -> None:
 
 
 def test_a_file_alone_takes_what_slow_start_costs(study: Study) -> None:
-    """Files of an uncongested link would take another time than 16 s and slow start: 5 round trips
-    of 0.56 s at 0.5 to 0.9 of the rate lack 1.5 round trips of it (16.84 s); the first ones, cut
-    off by the end of the run, a little more."""
+    """A file alone on the link takes 16 s and what slow start costs: 5 round trips of 0.56 s at 0.5
+    to 0.9 of the rate lack 1.5 round trips of it (16.84 s); the first ones, cut off by the end of
+    the run, a little more."""
     from forebay_studies.atm.measure import quantities
 
     point: Point = {"scenario": 2, "case": 1, "sources": 15}
@@ -169,8 +169,8 @@ def test_a_file_alone_takes_what_slow_start_costs(study: Study) -> None:
 
 
 def test_no_cell_is_counted_twice_or_not_at_all(study: Study) -> None:
-    """Load, throughput and loss would not fit each other: what is sent is received, dropped at the
-    satellite link or under way for 280 ms (at most 6 Mbit/s of it) and in its queues."""
+    """No cell is counted twice or not at all: what is sent is received, dropped at the satellite
+    link or under way for 280 ms (at most 6 Mbit/s of it) and in its queues."""
     from forebay_studies.atm.measure import quantities
 
     point: Point = {"scenario": 3, "case": 1, "sources": 113}
@@ -189,8 +189,9 @@ def test_no_cell_is_counted_twice_or_not_at_all(study: Study) -> None:
 
 
 def test_control_slows_sources_down_to_their_floor_and_no_further(study: Study) -> None:
-    """A voice or video source would be slowed below half of its nominal rate (section 5.3), or
-    notifications of a port would come closer than 50 ms at one source (section 5.1)."""
+    """Control slows voice and video sources down to half of their nominal rate and no further
+    (section 5.3), and notifications of a port come no closer than 50 ms at one source (section
+    5.1)."""
     from forebay_studies.atm.measure import quantities
 
     points = [MIX | {"case": case, "sources": 113} for case in (2, 3)]
@@ -203,7 +204,7 @@ def test_control_slows_sources_down_to_their_floor_and_no_further(study: Study) 
 
 
 def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study) -> None:
-    """A graph would stand under another graph's number, or show another case."""
+    """Each graph is under its number, with its scenario and case."""
     from forebay_studies.atm.figures import sequence
 
     shown = {graph.number: graph for graph in sequence()}
@@ -214,9 +215,9 @@ def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study)
 
 
 def test_both_bottlenecks_of_the_larger_network_are_overloaded() -> None:
-    """The comparison of networks would be one without congestion: through either bottleneck go two
-    of the three parts, which want 16, 176 and 243.6 kbit/s a source (a file of 8 Mbit each 32.84
-    s)."""
+    """Both bottlenecks of the larger network are overloaded, so that networks are compared in
+    congestion: through either go two of the three parts, which want 16, 176 and 243.6 kbit/s a
+    source (a file of 8 Mbit each 32.84 s)."""
     load_study("atm")
     from forebay_studies.atm.extensions import EACH, LINK_BPS
 
@@ -225,9 +226,9 @@ def test_both_bottlenecks_of_the_larger_network_are_overloaded() -> None:
 
 
 def test_policing_holds_a_flood_to_its_contract(study: Study) -> None:
-    """A run in which one source breaks its contract would be one in which it may: of 4096 kbit/s
-    the peak rate controller lets 512 through, and a queue of 512 cells (0.4 s), and of these the
-    leaky bucket leaves 391 unmarked, and 143 cells."""
+    """Policing holds a flood to its contract: of 4096 kbit/s the peak rate controller lets 512
+    through, and a queue of 512 cells (0.4 s), and of these the leaky bucket leaves 391 unmarked,
+    and 143 cells."""
     point: Point = {"scenario": 1, "case": 2, "sources": 96, "change": "flood"}
     seconds = 60
     (run,) = _runs(study, [point], seconds)
@@ -240,10 +241,9 @@ def test_policing_holds_a_flood_to_its_contract(study: Study) -> None:
 
 
 def test_a_second_bucket_sees_no_fault_in_a_source_at_its_peak_rate(study: Study) -> None:
-    """Sources that keep their peak rate would be marked by buckets of the peak rate, which the
-    jitter of the access link would empty, and a peak rate controller would only seem to be better:
-    nothing is marked but by the buckets of the average, so all is as with peak rate controllers,
-    which have nothing to do."""
+    """A second bucket marks nothing of a source at its peak rate, although the jitter of the access
+    link empties buckets of that rate: nothing is marked but by the buckets of the average, so all
+    is as with peak rate controllers, which have nothing to do."""
     plain: Point = {"scenario": 1, "case": 2, "sources": 96}
     points: list[Point] = [plain, {**plain, "change": "two-buckets-kept"}]
     ones = [sum(run.link("satellite")["arrived_packets"][2:]) for run in _runs(study, points, 20)]
@@ -252,8 +252,8 @@ def test_a_second_bucket_sees_no_fault_in_a_source_at_its_peak_rate(study: Study
 
 
 def test_burst_sources_keep_their_average(study: Study) -> None:
-    """Sources that burst above their peak would break their average as well: 2048 kbit/s for 62.5
-    ms and 192 for 662.5 ms are 352 on average (section 6.2.1.2)."""
+    """Sources that burst above their peak keep their average: 2048 kbit/s for 62.5 ms and 192 for
+    662.5 ms are 352 on average (section 6.2.1.2)."""
     point: Point = {"scenario": 1, "case": 2, "sources": 96, "change": "bursty"}
     (run,) = _runs(study, [point], 180)
     (row,) = (row for row in run.document["paced"] if row["name"] == "offenders")
@@ -261,8 +261,8 @@ def test_burst_sources_keep_their_average(study: Study) -> None:
 
 
 def test_no_control_slows_nobody_and_marks_nothing(study: Study) -> None:
-    """The designs that others are compared with would be controlled after all, or the networks of
-    the comparison would have no traffic that could be."""
+    """Designs without control slow nobody and mark nothing, and the networks that are compared have
+    traffic that control can slow."""
     (network,) = (one for one in study.comparisons if one.id == "network")
     (case, *_) = network.cases
     designs = {design.id: design for design in network.every_design}
@@ -280,8 +280,8 @@ def test_no_control_slows_nobody_and_marks_nothing(study: Study) -> None:
 
 
 def test_who_is_to_ask_for_a_rate_does(study: Study) -> None:
-    """A design of the comparison with explicit rates would be another than it says: other kinds
-    would ask, some would hear notifications too, or voice and video go below half their rates."""
+    """In the comparison with explicit rates the kinds of a design, and no others, ask for a rate
+    and hear no notifications, and voice and video stay above half their rates."""
     (explicit,) = (one for one in study.comparisons if one.id == "explicit")
     (case, *_) = explicit.cases
     kinds = {"full": set(), "nothing": set(), "abr-data": {"data"}}
@@ -300,9 +300,9 @@ def test_who_is_to_ask_for_a_rate_does(study: Study) -> None:
 
 
 def test_files_in_frames_are_sent_again(study: Study) -> None:
-    """The comparison of frames would have other frames than it says, or reports that never come
-    back, or count as useful what is sent twice: 9180 and 1500 B of IP with 8 B of LLC/SNAP and 8 B
-    of AAL5's trailer take 192 and 32 cells of 48 B, and no more of them is of use than is sent."""
+    """Files in the frames of the comparison are sent again where lost, and useful data are counted
+    once: 9180 and 1500 B of IP with 8 B of LLC/SNAP and 8 B of AAL5's trailer take 192 and 32 cells
+    of 48 B, and no more of them is of use than is sent."""
     (frames,) = (one for one in study.comparisons if one.id == "frames")
     cells = {-(-(case["payload_bytes"] + 8) // 48) for case in frames.cases}
     assert cells == {192, 32}

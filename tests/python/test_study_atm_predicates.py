@@ -145,8 +145,8 @@ CHANGED: dict[tuple[str, str], Callable[[int], float]] = {
     ("on-off", "utilization_ratio"): lambda case: 0.5,
     ("constant-increase", "voice_rate_ratio"): lambda case: 0.9,
 }
-"""What is different with one queue, with queues at the buckets, with half queues, without data, and
-with the changes of changes.py and alternatives.py."""
+"""Numbers that differ with one queue, with queues at the buckets, with half queues, without data,
+and with the changes of changes.py and alternatives.py."""
 
 
 Fact = tuple[str, int | None, int | None, float]
@@ -271,12 +271,13 @@ OTHERWISE: dict[str, Fact] = {
 
 
 def test_every_predicate_has_a_world_in_which_it_is_false(study: Study) -> None:
-    """A sentence would be judged by a predicate that was never seen to fail."""
+    """Every predicate has a world in which it is false."""
     assert set(OTHERWISE) == {statement.predicate for statement in study.paper.statements}
 
 
 def test_a_world_as_the_thesis_describes_it(study: Study) -> None:
-    """A predicate would not mean what its sentence says, or sentences would exclude each other."""
+    """All predicates hold in a world as the thesis describes it, so that no sentences exclude each
+    other."""
     bound = study.predicates.items()
     wrong = [name for name, holds in bound if holds(Numbers(thesis)) is not Truth.TRUE]
     assert not wrong
@@ -284,7 +285,7 @@ def test_a_world_as_the_thesis_describes_it(study: Study) -> None:
 
 @pytest.mark.parametrize("name", sorted(OTHERWISE))
 def test_a_world_that_differs(study: Study, name: str) -> None:
-    """A predicate would hold although the fact that it is about is not so."""
+    """A predicate fails in a world that differs in the fact that it is about."""
     quantity, scenario, case, value = OTHERWISE[name]
 
     def world(asked: str, in_scenario: int, in_case: int, sources: int, change: str) -> float:
@@ -299,8 +300,8 @@ def test_a_world_that_differs(study: Study, name: str) -> None:
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.3, Truth.TRUE), (0.29, Truth.FALSE)])
 def test_what_three_runs_may_show(study: Study, share: float, verdict: Truth) -> None:
-    """Three runs without loss, which the thesis saw (section 7.4), would count as impossible where
-    they have a probability of 2.5 % (0.3^3 = 2.7 %), or as possible where they have not (0.29^3 =
+    """Three runs without loss, which the thesis saw (section 7.4), count as possible where they
+    have a probability above 2.5 % (0.3^3 = 2.7 %), and as impossible where they have not (0.29^3 =
     2.4 %)."""
 
     def world(asked: str, scenario: int, case: int, sources: int, change: str) -> float:

@@ -30,8 +30,8 @@ def cells(paper: Paper, family: str) -> dict[Point, dict[str, NumericClaim]]:
 
 
 def test_tails_agree_with_their_spread(study: Study) -> None:
-    """A digit of Figures 3 to 8 would have been copied wrongly: Var is Max less Min, to the printed
-    digits, in all twelve rows."""
+    """Tails of Figures 3 to 8 agree with their spread, which reveals a digit copied wrongly: Var is
+    Max less Min, to the printed digits, in all twelve rows."""
     rows = cells(study.paper, "single")
     assert len(rows) == 12
     for quantities in rows.values():
@@ -43,8 +43,8 @@ def test_tails_agree_with_their_spread(study: Study) -> None:
 
 
 def test_stages_of_figure_9_add_up(study: Study) -> None:
-    """A digit of Figure 9 would have been copied wrongly: the stages sum to the settling time
-    within the rounding of five numbers, and the three ways to say the tail agree."""
+    """Stages of Figure 9 add up, which reveals a digit copied wrongly: the stages sum to the
+    settling time within the rounding of five numbers, and the three ways to say the tail agree."""
     rows = [row for row in cells(study.paper, "row").values() if "stage75_s" in row]
     assert len(rows) == 8
     for row in rows:
@@ -58,8 +58,8 @@ def test_stages_of_figure_9_add_up(study: Study) -> None:
 
 
 def test_admission_table_agrees_with_itself(study: Study) -> None:
-    """A digit of the admission table would have been copied wrongly: the data rate is the
-    utilisation of the base load, to the digits printed."""
+    """The admission table agrees with itself, which reveals a digit copied wrongly: the data rate
+    is the utilisation of the base load, to the digits printed."""
     for point, row in cells(study.paper, "admission").items():
         if "utilization_ratio" not in row:
             continue
@@ -75,7 +75,7 @@ def test_admission_table_agrees_with_itself(study: Study) -> None:
 
 
 def test_the_paper_agrees_with_itself(study: Study) -> None:
-    """A predicate would misread its sentence: the draft's own numbers contradict two of them, and
+    """Predicates read their sentences rightly: the draft's own numbers contradict two of them, and
     paper.toml notes both."""
     measured = published_measurements(study.paper)
     grades = grade_claims(study.paper, measured, study.predicates)
@@ -86,7 +86,7 @@ def test_the_paper_agrees_with_itself(study: Study) -> None:
 
 
 def test_each_measurement_is_counted_once(study: Study) -> None:
-    """What the draft measured once would count twice as a result, or a formula as a measurement.
+    """Each measurement of the draft is counted once, and no formula as a measurement.
 
     Its tail bandwidth stands three times in Figure 9, its data rate twice in section 3.2.1; the
     rows "Erlang-B Theoretical" are computed. No two counted sentences share a predicate.
@@ -102,9 +102,9 @@ def test_each_measurement_is_counted_once(study: Study) -> None:
 
 
 def test_numbers_are_of_as_many_runs_as_the_draft_says(study: Study) -> None:
-    """A mean of ten samples would be judged as a single run, or a single run as a mean: sections
-    3.1.2 and 3.2 say ten, and the tails of section 3.1.1 are of one period of 12 s. Section 4 does
-    not say how many runs its losses are from."""
+    """Numbers are of as many runs as the draft says, means of ten or single runs: sections 3.1.2
+    and 3.2 say ten, and the tails of section 3.1.1 are of one period of 12 s. Section 4 does not
+    say how many runs its losses are from."""
     runs = {"single": 1, "row": 10, "parking": 10, "admission": 10, "voice": None}
     for claim in study.paper.claims:
         if claim.kind is not Kind.FORMULA:
@@ -112,8 +112,8 @@ def test_numbers_are_of_as_many_runs_as_the_draft_says(study: Study) -> None:
 
 
 def test_sources_begin_alike_in_every_section(study: Study) -> None:
-    """Sections would rest on different assumptions: every source with silence suppression begins in
-    its stationary state, and the load of a reroute is the flows' mean rate.
+    """Sources begin alike in every section: every source with silence suppression begins in its
+    stationary state, and the load of a reroute is the flows' mean rate.
 
     40 Mbit/s of G.711 at the 31 kbit/s of section 3.2 are 1290 flows, but for its rounding.
     """
@@ -130,8 +130,8 @@ def test_sources_begin_alike_in_every_section(study: Study) -> None:
 
 
 def test_the_largest_s_counts_as_larger(study: Study) -> None:
-    """The draft's largest s, 8064 bytes, would not be tried against VBR's under-utilisation: the
-    sentence holds if that alone halves it, from 20 to 10 % below SR, and fails if it leaves 11."""
+    """The draft's largest s, 8064 bytes, is tried against VBR's under-utilisation: the sentence
+    holds if that alone halves it, from 20 to 10 % below SR, and fails if it leaves 11."""
     predicate = study.predicates["s3.1.2.1/larger-s-cures-vbr"]
     for left, grade in ((0.10, Grade.HOLDS), (0.11, Grade.FAILS)):
         measured = Measurements()
@@ -142,7 +142,7 @@ def test_the_largest_s_counts_as_larger(study: Study) -> None:
 
 
 def test_every_grid_point_has_a_scenario(study: Study) -> None:
-    """A claim could not be measured: its grid point makes no valid scenario."""
+    """Every grid point makes a valid scenario, so that every claim can be measured."""
     from forebay.run.jobs import check
 
     points = {tuple(sorted(claim.point.items())) for claim in study.paper.claims}
@@ -155,8 +155,9 @@ def test_every_grid_point_has_a_scenario(study: Study) -> None:
 
 
 def test_losses_of_section_4_are_what_the_links_leave(study: Study) -> None:
-    """A loss would be compared with that of another forwarding rate: with all of SR and as much
-    again a link of 48 of 40 Mbit/s loses (80 - 48) / 80 = 40 %, and one of 40 Mbit/s a half."""
+    """Losses of section 4 are what the links leave at their forwarding rates: with all of SR and as
+    much again a link of 48 of 40 Mbit/s loses (80 - 48) / 80 = 40 %, and one of 40 Mbit/s a half.
+    """
     losses = {claim.id: claim for claim in study.paper.claims if claim.id.startswith("s4/loss/")}
     assert len(losses) == 8
     for claim in losses.values():
@@ -164,8 +165,8 @@ def test_losses_of_section_4_are_what_the_links_leave(study: Study) -> None:
 
 
 def test_video_is_rerouted_twice(study: Study) -> None:
-    """The second half of section 4.7 would be missing: "add another 10 flows at T = 24 sec", or 100
-    or 500."""
+    """Video is rerouted twice, as the second half of section 4.7 says: "add another 10 flows at T =
+    24 sec", or 100 or 500."""
     for video, more in (("small", 10), ("medium", 100), ("large", 500)):
         point = {"family": "video", "video": video, "tb_kb": 400, "px_kb": 200, "rtt_ms": 50}
         surges = study.network(point).section("flows")["eh"]["calls"]["surges"]
@@ -176,9 +177,9 @@ def test_video_is_rerouted_twice(study: Study) -> None:
 
 
 def test_terminated_video_is_counted_reroute_by_reroute(study: Study) -> None:
-    """Flows of the second reroute would hide what the first one cost. Of 18 flows of 400 kbit/s,
-    7.2 Mbit/s, 3.2 are above an SR of 4; 8 that leave before 24 s are 3.2 Mbit/s, all of the
-    excess. Of 20 then, 5 that leave are 2.0 of 4.0, half of it."""
+    """Terminated video is counted reroute by reroute, so that flows of the second hide nothing of
+    the first. Of 18 flows of 400 kbit/s, 7.2 Mbit/s, 3.2 are above an SR of 4; 8 that leave before
+    24 s are 3.2 Mbit/s, all of the excess. Of 20 then, 5 that leave are 2.0 of 4.0, half of it."""
     from forebay_studies.pcn import measure
 
     times = [round(0.05 * (step + 1), 2) for step in range(900)]
@@ -201,7 +202,7 @@ def test_terminated_video_is_counted_reroute_by_reroute(study: Study) -> None:
 
 
 def test_times_of_figure_4_come_out(study: Study) -> None:
-    """The study's main result would be lost: CBR flows at twice SR leave as Figure 4 prints.
+    """Times of Figure 4, the study's main result, come out: CBR flows at twice SR leave as printed.
 
     Three replications; times lie on a grid of 50 ms, so that "0.30" means 0.25 to 0.35.
     """

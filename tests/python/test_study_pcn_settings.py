@@ -32,16 +32,16 @@ PARKING = {
 
 
 def test_batches_keep_the_offered_load(study: Study) -> None:
-    """A batch would bring more load and not burstier load: at N = 50 and twice the base load
-    2 * 45 * 50 = 4500 calls arrive an hour, so batches of five arrive 900 times."""
+    """Batches keep the offered load and make it burstier: at N = 50 and twice the base load 2 * 45
+    * 50 = 4500 calls arrive an hour, so batches of five arrive 900 times."""
     calls = study.network({**ADMISSION, "batch": 5}).section("flows")["eh"]["calls"]
     assert float(calls["rate"].split()[0]) == pytest.approx(900)
     assert calls["batch"] == 5
 
 
 def test_settings_of_the_ar_meter(study: Study) -> None:
-    """A setting would change more than it says: 90 % of the 4 Mbit/s of 50 flows of 80 kbit/s are
-    3.6 Mbit/s, and 200 kB have a threshold of half of that, as 20 kB do."""
+    """Settings of the AR meter change no more than they say: 90 % of the 4 Mbit/s of 50 flows of 80
+    kbit/s are 3.6 Mbit/s, and 200 kB have a threshold of half of that, as 20 kB do."""
 
     def meter(**changed: int) -> object:
         link = study.network({**ADMISSION, **changed}).section("links")["ab"]
@@ -53,8 +53,8 @@ def test_settings_of_the_ar_meter(study: Study) -> None:
 
 
 def test_slow_reroute_brings_all_flows(study: Study) -> None:
-    """A slow reroute would look harmless because flows are missing: 16 Mbit/s of G.711 are 200
-    flows, 160 within the first second and 40 within the next five."""
+    """A slow reroute brings all flows: 16 Mbit/s of G.711 are 200 flows, 160 within the first
+    second and 40 within the next five."""
     calls = study.network({**ROW, "reroute": "slow"}).section("flows")["eh_added"]["calls"]
     assert [(surge["at"], surge["calls"], surge["over"]) for surge in calls["surges"]] == [
         ("5.0 s", 160, "1 s"),
@@ -63,15 +63,16 @@ def test_slow_reroute_brings_all_flows(study: Study) -> None:
 
 
 def test_new_flows_enter_every_aggregate(study: Study) -> None:
-    """Link 1 would be refilled by one aggregate alone: 1 % of the 50 flows of 4 Mbit/s a second are
-    1800 an hour, in each of the three."""
+    """New flows enter every aggregate and not one alone: 1 % of the 50 flows of 4 Mbit/s a second
+    are 1800 an hour, in each of the three."""
     flows = study.network({**PARKING, "new_per_s_pct": 1}).section("flows")
     for name in ("eh", "eg", "fh"):
         assert float(flows[name]["calls"]["rate"].split()[0]) == pytest.approx(1800)
 
 
 def test_reaction_counts_from_the_crossing(study: Study) -> None:
-    """Reaction time would count load that fell below AR again, or time that was blocked already.
+    """Reaction time counts from the crossing of AR to blocking, without load that fell below AR
+    again or time that was blocked already.
 
     Samples of 50 ms: one crossing that recedes, one that is blocked two samples later, one that is
     blocked four samples later: (0.1 + 0.2) / 2 s.

@@ -27,9 +27,9 @@ def study() -> Study:
 
 
 def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
-    """A digit of Table 4.1 would have been copied wrongly: in each phase it gives out 168 Mbit/s
-    (section 4.1: 201.6 less a sixth), no flow gets less than the baseline where there is enough,
-    and where there is not, 5 and 10 share alike what 1 and 3 leave (page 44)."""
+    """Table 4.1 gives out what it has, which reveals a digit copied wrongly: in each phase 168
+    Mbit/s (section 4.1: 201.6 less a sixth), no flow gets less than the baseline where there is
+    enough, and where there is not, 5 and 10 share alike what 1 and 3 leave (page 44)."""
     from forebay_studies.redn.criteria import ASSURED
 
     each = 12
@@ -40,9 +40,9 @@ def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
 
 
 def test_table_4_1_follows_from_fairness_by_colour(study: Study) -> None:
-    """Targets of Table 4.1 would be counted as results: all nine follow from page 44's max-min
-    fairness, colour by colour. In U 96 of 168 Mbit/s are green and yellow (24 flows of 1 + 1 and
-    3 + 3), and 72 / 24 = 3 of red come on top: 5 and 9."""
+    """Targets of Table 4.1 are no results: all nine follow from page 44's max-min fairness, colour
+    by colour. In U 96 of 168 Mbit/s are green and yellow (24 flows of 1 + 1 and 3 + 3), and 72 / 24
+    = 3 of red come on top: 5 and 9."""
     from forebay_studies.redn.criteria import ASSURED
     from forebay_studies.redn.network import max_min_mbps
 
@@ -51,8 +51,8 @@ def test_table_4_1_follows_from_fairness_by_colour(study: Study) -> None:
 
 
 def test_no_measurement_is_counted_twice(study: Study) -> None:
-    """One printed number, or one sentence, would be counted many times; and a number of the thesis,
-    which shows single runs, would be compared as if it were a mean."""
+    """No printed number and no sentence is counted twice, and a number of the thesis, which shows
+    single runs, is compared as one of a single run."""
     results = [claim for claim in study.paper.claims if claim.kind == "result"]
     measured = [(sorted(claim.point.items()), claim.quantity) for claim in results]
     assert all(measured.count(one) == 1 for one in measured)
@@ -62,9 +62,9 @@ def test_no_measurement_is_counted_twice(study: Study) -> None:
 
 
 def test_flows_are_checks_beneath_their_sentences(study: Study) -> None:
-    """Sentences of all flows would be counted a hundred times: 72 values of three gateways less
-    six that REDn is not said to attain (3, 5 and 10 Mbit/s at 160 and 200 ms), 48 of two gateways
-    less one, under two readings each."""
+    """Flows are checks beneath their sentences, so that sentences of all flows are not counted a
+    hundred times: 72 values of three gateways less six that REDn is not said to attain (3, 5 and 10
+    Mbit/s at 160 and 200 ms), 48 of two gateways less one, under two readings each."""
     rows = [claim for claim in study.paper.claims if claim.id.startswith("flows/")]
     assert len(rows) == 2 * ((3 * 24 - 6) + (48 - 1))
     assert {str(claim.kind) for claim in rows} == {"repeat"}
@@ -80,9 +80,10 @@ def test_flows_are_checks_beneath_their_sentences(study: Study) -> None:
 
 
 def test_a_flow_attains_what_its_best_seconds_reach() -> None:
-    """A flow would attain in O what it still gets of U, or miss a line that it reaches for five
-    seconds. With 1 Mbit/s due in O, 5 s of 0.9 after its beginning are best: a tenth is lacking.
-    In U, from which it continues, 5 s of 4 of 5 Mbit/s are best; in B, its start, 5 s of 1."""
+    """A flow attains what its best five seconds of a phase reach, without those in which it still
+    gets what the phase before gave. With 1 Mbit/s due in O, 5 s of 0.9 after its beginning are
+    best: a tenth is lacking. In U, from which it continues, 5 s of 4 of 5 Mbit/s are best; in B,
+    its start, 5 s of 1."""
     from forebay_studies.redn.measure_traces import Trace, _own, reached, unreached
     from forebay_studies.redn.network import flows, phases
 
@@ -122,9 +123,9 @@ def test_growth_is_told_from_its_halves() -> None:
 
 
 def test_a_flow_lacks_what_it_lacks_most() -> None:
-    """A flow's excess in one phase, or its replica's, would make up for what it lacks in another.
-    Table 4.1 gives a flow of 3 Mbit/s 3 in B, 9 in U and 3 in O; here it gets 6, 4.5 and 2.7: it
-    lacks none, a half and a tenth."""
+    """A flow lacks what it lacks most: an excess in one phase, or of its replica, makes up for
+    nothing in another. Table 4.1 gives a flow of 3 Mbit/s 3 in B, 9 in U and 3 in O; here it gets
+    6, 4.5 and 2.7: it lacks none, a half and a tenth."""
     from forebay_studies.redn.measure_flows import Half, _lacking
     from forebay_studies.redn.network import flows, phases
 
@@ -142,9 +143,9 @@ def test_a_flow_lacks_what_it_lacks_most() -> None:
 
 
 def test_conditioning_is_compared_where_nothing_is_red() -> None:
-    """Seconds with red traffic, of which page 47 does not say "exactly", would be compared: a
-    conditioner of 3 Mbit/s lets 2.7 of 3 Mbit/s through as green, and 6 of 7 as green and yellow
-    when it tags the rest with red."""
+    """Conditioning is compared in seconds without red traffic, as page 47 says "exactly" of no
+    others: a conditioner of 3 Mbit/s lets 2.7 of 3 Mbit/s through as green, and 6 of 7 as green and
+    yellow when it tags the rest with red."""
     from forebay_studies.redn.measure_flows import _without_red
     from forebay_studies.redn.network import Phase, flows
 
@@ -160,8 +161,9 @@ def test_conditioning_is_compared_where_nothing_is_red() -> None:
 
 
 def test_every_grid_point_is_a_scenario_of_the_thesis(study: Study) -> None:
-    """A network would have other paths than the thesis: 48 through one bottleneck, 96 where there
-    are two, six roundtrip delays and four expected throughputs, each path as long as printed."""
+    """Every grid point is a scenario of the thesis, with its paths: 48 through one bottleneck, 96
+    where there are two, six roundtrip delays and four expected throughputs, each path as long as
+    printed."""
     links = {"single": 1 + 2 * 48, "dual": 2 + 2 * 96, "mix": 1 + 2 * 48}
     for name, claim in {str(c.point["network"]): c for c in study.paper.claims}.items():
         facts = check(study.job(claim.point, 0))
@@ -179,9 +181,9 @@ def test_every_grid_point_is_a_scenario_of_the_thesis(study: Study) -> None:
 
 
 def test_guidelines_give_the_printed_thresholds() -> None:
-    """A threshold would have been copied wrongly: with R packets/s, the maximum threshold is
-    R * 0.5 s * 2 * 0.1, the middle one R * 15 ms, the minimum half of it (section 4.1), but for the
-    second gateway of two, whose printed ones follow from 443.52 Mbit/s."""
+    """Guidelines give the printed thresholds: with R packets/s, the maximum threshold is R * 0.5 s
+    * 2 * 0.1, the middle one R * 15 ms, the minimum half of it (section 4.1), but for the second
+    gateway of two, whose printed ones follow from 443.52 Mbit/s."""
     from forebay_studies.redn.network import gateways
 
     for point, rates in (
@@ -197,8 +199,8 @@ def test_guidelines_give_the_printed_thresholds() -> None:
 
 
 def test_who_stops_and_starts_again_has_a_new_connection(study: Study) -> None:
-    """A flow would continue through a phase in which it is disabled, or keep its window over it: in
-    B-U-O the flows of 10 Mbit/s have two connections, in B-O-U one over two phases."""
+    """A flow that stops and starts again has a new connection, and no window from before: in B-U-O
+    the flows of 10 Mbit/s have two connections, in B-O-U one over two phases."""
     from forebay_studies.redn.network import flows
 
     def spans(scenario: str, rate: int) -> set[tuple[float, float]]:
@@ -214,9 +216,9 @@ def test_who_stops_and_starts_again_has_a_new_connection(study: Study) -> None:
 
 
 def test_a_run_tells_what_it_measured(study: Study) -> None:
-    """Quantities would not be those of the run: what the receivers got adds up to what the link
-    carried less what was dropped behind the conditioners, colours add up to what was sent, and no
-    early drop is missed by the samples."""
+    """Quantities are those of the run: what the receivers got adds up to what the link carried less
+    what was dropped behind the conditioners, colours add up to what was sent, and no early drop is
+    missed by the samples."""
     from forebay_studies.redn.network import flows
     from forebay_studies.redn.series import Gate, Path, column
 

@@ -71,13 +71,14 @@ def everybody() -> Iterator[tuple[int, int, str]]:
 
 
 def test_every_design_is_a_scenario_on_the_same_random_numbers(study: Study) -> None:
-    """A comparison would stop half way through, or not be paired."""
+    """Every design is a scenario on the same random numbers, so that comparisons run through and
+    are paired."""
     check_scenarios(study, quick=False)
 
 
 def test_customers_have_the_flows_of_the_thesis(study: Study) -> None:
-    """Conditioning would be compared on other networks: behind the access links of the customers
-    are paths as long as the thesis's, and conditioners of a customer have six times its rate."""
+    """Customers have the flows of the thesis: behind their access links are paths as long as the
+    thesis's, and conditioners of a customer have six times its rate."""
     entry = comparison(study, "aggregate")
     case = entry.cases[0]
     by_flow = laid(study, entry, entry.baseline, case)
@@ -101,8 +102,8 @@ def test_customers_have_the_flows_of_the_thesis(study: Study) -> None:
 
 
 def test_loads_are_what_their_names_say(study: Study) -> None:
-    """A case would be called by another load than its own: 12 flows of each of 1, 3, 5 and
-    10 Mbit/s expect 228 Mbit/s, 83 % of 273.6 and 113 % of 201.6."""
+    """Loads are what their names say: 12 flows of each of 1, 3, 5 and 10 Mbit/s expect 228 Mbit/s,
+    83 % of 273.6 and 113 % of 201.6."""
     for name in ("conditioning", "aggregate"):
         entry = comparison(study, name)
         for case in entry.cases:
@@ -112,8 +113,8 @@ def test_loads_are_what_their_names_say(study: Study) -> None:
 
 
 def test_one_flow_of_udp_stands_for_all(study: Study) -> None:
-    """The second case of UDP would have another number of TCP flows, or leave UDP on: 24 flows of
-    TCP and one of UDP remain, with the sums of the contracts, 12 * (3 + 5) = 96 Mbit/s."""
+    """One flow of UDP stands for all in the second case: 24 flows of TCP and one of UDP remain,
+    with the sums of the contracts, 12 * (3 + 5) = 96 Mbit/s."""
     entry = comparison(study, "udp")
     many, one = entry.cases
     counts = [check(entry.job(study, entry.baseline, case))["flows"] for case in (many, one)]
@@ -124,10 +125,11 @@ def test_one_flow_of_udp_stands_for_all(study: Study) -> None:
 
 
 def test_the_phase_o_is_measured() -> None:
-    """Another phase, colour or clock would be read. 25.2 packets a ms leave: 756 waiting in the
-    first 10 s of O, 378 then, are 30 and 15 ms. Red's average is at the middle threshold, 378, in
-    every second sample of O alone. All get what Table 4.1 assures, but those of 10 Mbit/s the half
-    of it: 12 of 48 flows, so 7/8. The probability is 0.4 in the last quarter of O, 0.1 before."""
+    """The phase O is measured, in the colour and at the clock that names say. 25.2 packets a ms
+    leave: 756 waiting in the first 10 s of O, 378 then, are 30 and 15 ms. Red's average is at the
+    middle threshold, 378, in every second sample of O alone. All get what Table 4.1 assures, but
+    those of 10 Mbit/s the half of it: 12 of 48 flows, so 7/8. The probability is 0.4 in the last
+    quarter of O, 0.1 before."""
     from forebay_studies.redn.extensions import oversubscribed
     from forebay_studies.redn.network import flows
 
@@ -159,8 +161,9 @@ def test_the_phase_o_is_measured() -> None:
 
 
 def test_shares_are_shares() -> None:
-    """A share would be of something else. Replicas `a` get their baselines, `b` twice them: b has
-    two thirds, everybody attains all, the worst 1. 100 packets of 8000 bits at 100 Mbit/s: 8 ms."""
+    """Shares are those of the flows that they name. Replicas `a` get their baselines, `b` twice
+    them: b has two thirds, everybody attains all, the worst 1. 100 packets of 8000 bits at 100
+    Mbit/s: 8 ms."""
     from forebay_studies.redn.extensions import replicas
 
     entry = Case("x", {"network": "single", "scenario": "o"})
@@ -180,8 +183,9 @@ def test_shares_are_shares() -> None:
 
 
 def test_flows_of_a_customer_are_held_against_each_other() -> None:
-    """Unfairness within a customer would not show. Near flows of 30 ms get all six baselines, the
-    others nothing: Jain's index 1/6, far against near 0, yet each customer attains its own."""
+    """Flows of a customer are compared with each other, which shows unfairness within it. Near
+    flows of 30 ms get all six baselines, the others nothing: Jain's index 1/6, far against near 0,
+    yet each customer attains its own."""
     from forebay_studies.redn.extensions import shares_of_customers
 
     got = {
@@ -201,8 +205,8 @@ def test_flows_of_a_customer_are_held_against_each_other() -> None:
 
 
 def test_udp_is_told_from_tcp() -> None:
-    """UDP's share would be of other flows. Everybody gets the baseline: UDP has 8 of 19, the
-    thesis's 42 %; 5 of 100 packets were dropped."""
+    """UDP is told from TCP. Everybody gets the baseline: UDP has 8 of 19, the thesis's 42 %; 5 of
+    100 packets were dropped."""
     from forebay_studies.redn.extensions import UDP_FAIR, tcp_and_udp
 
     got = {f"{rate}-{rtt}-{replica}-b": float(rate) for rate, rtt, replica in everybody()}
@@ -213,8 +217,8 @@ def test_udp_is_told_from_tcp() -> None:
 
 
 def test_conclusions_follow_from_the_findings(study: Study) -> None:
-    """A conclusion would be drawn whatever was measured: a design whose share of UDP is 8/19 mends,
-    one of 60 % does not."""
+    """Conclusions follow from the findings: a design whose share of UDP is 8/19 mends, one of 60 %
+    does not."""
     shares = {"plain": 0.9, "choke": 0.42, "choke-self": 0.6, "sred": 0.9, "policed": 0.6}
     found = given(study, "udp", shares)
     told = found.conclusion()[0]

@@ -51,7 +51,7 @@ def study() -> Study:
 
 
 def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study) -> None:
-    """A graph would stand under another graph's number, or show another section's run."""
+    """Each figure is under the number of the thesis, with that section's run."""
     from forebay_studies.redn.figures import sequence
 
     shown = {one.number: one for one, _ in sequence()}
@@ -68,7 +68,7 @@ def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study)
 
 
 def test_a_run_is_drawn(study: Study) -> None:
-    """A figure would be missing, or lack curves of flows that the run has.
+    """A run is drawn in all its figures, with the curves of all its flows.
 
     Section 4.3 is the shortest run: 50 s, in which all flows send.
     """

@@ -53,12 +53,12 @@ SENTENCES = {
     "Low priority traffic can affect high priority traffic",
     "Found some simple traffic patterns that cause these problems",
 }
-"""What the slides say that they saw: "Performance problems", "Explanation of Problem" and
+"""Sentences of the slides on what they saw: "Performance problems", "Explanation of Problem" and
 "Conclusions", without what the law does by its definition (a message on congestion, the ramp)."""
 
 
 def test_only_what_the_slides_print_counts(study: Study) -> None:
-    """A value of our own packet model would be counted as one that the slides print.
+    """Results are only what the slides print, not values of our own packet model.
 
     Their text has no measured number but 55 %, so that no number is a result; what is, is quoted,
     and counted once for each of the slides' scenarios (1, 3 and 4) that it speaks of at most.
@@ -76,14 +76,13 @@ def test_only_what_the_slides_print_counts(study: Study) -> None:
 
 
 def test_every_grid_point_is_a_scenario(study: Study) -> None:
-    """A claim would have no run, or the study would stop half way through."""
+    """Every grid point is a valid scenario, so that every claim has a run."""
     for point in {tuple(sorted(point.items())): point for point in every_point(study)}.values():
         assert check(study.job(point, 0))["duration_s"] == 1.46, point
 
 
 def test_traffic_is_that_of_the_slides(study: Study) -> None:
-    """A parameter would have been copied wrongly: rates, starts and states of sites F and D, from
-    the slides' tables."""
+    """Traffic has the rates, starts and states of sites F and D in the slides' tables."""
     expected = {
         (1, "oc12"): ("800000000", "100 ms", "600000000", "100 ms", 1),
         (1, "oc48"): ("3000000000", "100 ms", "600000000", "100 ms", 1),
@@ -113,8 +112,8 @@ def bps(text: str) -> float:
 
 
 def test_thresholds_keep_the_proportions_of_the_rfc(study: Study) -> None:
-    """Thresholds of the map would not be those of RFC 2892 scaled: 458 over 320, and full 64 kB
-    above; with 320 kB they are the RFC's own."""
+    """Thresholds of the map keep the proportions of RFC 2892: 458 over 320, and full 64 kB above;
+    with 320 kB they are the RFC's own."""
     for point, (stop, full) in {
         ("slides", "rfc"): ("458 kB", "522 kB"),
         ("slides", "small"): ("57250 B", "121250 B"),
@@ -149,9 +148,9 @@ def spans(columns: Mapping[str, Mapping[str, Any]], steps: int) -> dict[str, dic
 
 
 def test_a_cut_and_its_ramp_are_measured() -> None:
-    """Cuts, ramps and periods would be read off wrongly. Under constant load F is cut to nothing at
-    two samples 400 intervals apart, and rises by 1/64 of what is left in each: 0 to 0.9 in
-    ln 0.1 / ln(63/64) = 146.2 intervals, on the chord between two steps a little more."""
+    """A cut and its ramp are measured as they are. Under constant load F is cut to nothing at two
+    samples 400 intervals apart, and rises by 1/64 of what is left in each: 0 to 0.9 in ln 0.1 /
+    ln(63/64) = 146.2 intervals, on the chord between two steps a little more."""
     from forebay_studies.rpr.measure import _cut_back, _period, _ramps
     from forebay_studies.rpr.series import Samples
 
@@ -177,8 +176,8 @@ def test_a_cut_and_its_ramp_are_measured() -> None:
 
 
 def test_a_wrong_ramp_is_noticed() -> None:
-    """A law that ramps otherwise would pass for the slides': with a divisor of 60 the first step
-    from 0 is 1/60 instead of 1/64 of the line."""
+    """A ramp of another law than the slides' is noticed: with a divisor of 60 the first step from 0
+    is 1/60 instead of 1/64 of the line."""
     from forebay_studies.rpr.measure import _ramps
     from forebay_studies.rpr.series import Samples
 
@@ -192,9 +191,9 @@ def test_a_wrong_ramp_is_noticed() -> None:
 
 
 def test_congestion_is_put_down_to_bursts() -> None:
-    """Congestion would be blamed on bursts that it has nothing to do with, or the other way. Bursts
-    begin 21 ms apart from 0.1 s on: of 38 whole periods in the window every second one has an onset
-    1 ms after its start, and one more begins 15 ms after a start."""
+    """Congestion is put down to bursts that it follows, and to no others. Bursts begin 21 ms apart
+    from 0.1 s on: of 38 whole periods in the window every second one has an onset 1 ms after its
+    start, and one more begins 15 ms after a start."""
     from forebay_studies.rpr.measure import _congestion
     from forebay_studies.rpr.series import Samples
 
@@ -217,8 +216,9 @@ def test_congestion_is_put_down_to_bursts() -> None:
 
 
 def test_f_is_throttled_until_it_has_half_of_the_line() -> None:
-    """Panic would be measured from the wrong moment: cut at a burst's start and back at half of the
-    line 6 ms after its end, F is throttled for 6 ms, but for the interval in which that falls."""
+    """Panic is measured from the end of a burst until F has half of the line: cut at a burst's
+    start and back at half of the line 6 ms after its end, F is throttled for 6 ms, but for the
+    interval in which that falls."""
     from forebay_studies.rpr.measure import _cut_back
     from forebay_studies.rpr.series import Samples
 
@@ -233,9 +233,9 @@ def test_f_is_throttled_until_it_has_half_of_the_line() -> None:
 
 
 def test_oscillation_is_judged_while_traffic_is_steady() -> None:
-    """The bursts themselves would pass for oscillation: F gives way while they last and shortly
-    after, and is steady otherwise, so nothing swings; with another level in the OFF state it
-    does."""
+    """Oscillation is judged while traffic is steady, so that bursts themselves do not count: F
+    gives way while they last and shortly after, and is steady otherwise, so nothing swings; with
+    another level in the OFF state it does."""
     from forebay_studies.rpr.series import Samples
 
     steps = round(1.46 / INTERVAL)
@@ -251,8 +251,8 @@ def test_oscillation_is_judged_while_traffic_is_steady() -> None:
 
 
 def test_a_backlogged_station_alone_fills_the_ring(study: Study) -> None:
-    """A run of the study would not be a ring at all: F alone carries the line, within 0.002, and
-    what a link carries is what F gets."""
+    """A backlogged station alone fills the ring: F alone carries the line, within 0.002, and what a
+    link carries is what F gets."""
     point = {"family": "alone", "law": "srp-fa", "threshold_kb": 320, "line": "oc12"}
     runs: list[Run] = []
     run_jobs([study.job(point, 0)], lambda _, run: runs.append(run), 1)
@@ -261,8 +261,9 @@ def test_a_backlogged_station_alone_fills_the_ring(study: Study) -> None:
 
 
 def test_the_published_formulas_give_the_allocation(study: Study) -> None:
-    """VoQ would not be that of the slides: three backlogged stations with r = 50, 0, 100 Mbit/s and
-    w = 1, 2, 1 on 600 Mbit/s have RCF (600 - 150) / 4 = 112.5 and get r + w RCF, within 1 %."""
+    """VoQ gives the allocation of the published formulas: three backlogged stations with r = 50, 0,
+    100 Mbit/s and w = 1, 2, 1 on 600 Mbit/s have RCF (600 - 150) / 4 = 112.5 and get r + w RCF,
+    within 1 %."""
     point = {"family": "voq-formula"}
     runs: list[Run] = []
     run_jobs([study.job(point, 0)], lambda _, run: runs.append(run), 1)

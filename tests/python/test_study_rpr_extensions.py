@@ -26,14 +26,15 @@ def comparison(study: Study, name: str) -> Comparison:
 
 
 def test_every_design_is_a_scenario_on_the_same_random_numbers(study: Study) -> None:
-    """A comparison would stop half way through, or not be paired."""
+    """Every design is a scenario on the same random numbers, so that comparisons run through and
+    are paired."""
     check_scenarios(study, quick=False)
 
 
 def test_shares_are_those_of_the_definition(study: Study) -> None:
-    """The reference would not be RIAS fairness. Parking lot: the last span carries all four, C/4
-    each. Parallel parking lot: three quarters of the first span are left to the flow that leaves
-    after it. A slow station leaves the rest. Disjoint spans are full."""
+    """Shares of the reference are those of RIAS fairness. Parking lot: the last span carries all
+    four, C/4 each. Parallel parking lot: three quarters of the first span are left to the flow that
+    leaves after it. A slow station leaves the rest. Disjoint spans are full."""
     from forebay_studies.rpr.extensions import shares
 
     lots = {case.label: shares(case) for case in comparison(study, "lots").cases}
@@ -46,8 +47,8 @@ def test_shares_are_those_of_the_definition(study: Study) -> None:
 
 
 def test_stations_share_not_flows() -> None:
-    """A station would get more by opening more flows: one with three and one with one share a span
-    alike; three that meet on two spans get what the tighter leaves."""
+    """Stations share, not flows: one with three and one with one share a span alike; three that
+    meet on two spans get what the tighter leaves."""
     from forebay_studies.rpr.rias import Ask, rias_shares
 
     asks = [Ask("a", ("x",), 9.0)] * 3 + [Ask("b", ("x",), 9.0)]
@@ -60,8 +61,9 @@ def test_stations_share_not_flows() -> None:
 
 
 def test_a_lot_is_measured_against_its_shares(study: Study) -> None:
-    """Settling and fairness would be of other flows. Two flows on the hub: both have their halves
-    from 0.2 s on, one has a tenth of it before; in the mean of the window one gets 0.9 of it."""
+    """A lot is measured against the shares of its flows. Two flows on the hub: both have their
+    halves from 0.2 s on, one has a tenth of it before; in the mean of the window one gets 0.9 of
+    it."""
     from forebay_studies.rpr.extensions import measured_lots
 
     case = comparison(study, "lots").cases[0]
@@ -83,7 +85,7 @@ def test_a_lot_is_measured_against_its_shares(study: Study) -> None:
 
 
 def test_rings_are_as_long_as_their_cases_say(study: Study) -> None:
-    """A ring of 1,000 km would be shorter: its spans take 5 us a km in all."""
+    """Rings are as long as their cases say: spans take 5 us a km in all."""
     entry = comparison(study, "lots")
     for case in entry.cases:
         delays = entry.network(study, entry.baseline, case).section("rings.ring")["delays"]
@@ -92,8 +94,8 @@ def test_rings_are_as_long_as_their_cases_say(study: Study) -> None:
 
 
 def test_conclusions_follow_from_the_findings(study: Study) -> None:
-    """A conclusion would be drawn whatever was measured: equal designs are told as equal, one that
-    is better as better."""
+    """Conclusions follow from the findings: equal designs are told as equal, one that is better as
+    better."""
     for entry in study.comparisons:
         for best in (None, "voq"):
             samples = Samples()

@@ -29,8 +29,8 @@ def study() -> Study:
 
 
 def test_runs_are_drawn_in_the_order_of_the_slides(study: Study) -> None:
-    """A graph would be missing, stand elsewhere than in the slides, or show no run: of scenario 1
-    under Gandalf at both speeds, F and D are drawn in each panel."""
+    """Runs are drawn in the order of the slides, and none is missing: of scenario 1 under Gandalf
+    at both speeds, F and D are drawn in each panel."""
     wanted = [
         one for one in study.recordings if one.id.startswith("s1-") and "srp-fa-rfc" in one.id
     ]
@@ -56,8 +56,7 @@ def test_runs_are_drawn_in_the_order_of_the_slides(study: Study) -> None:
 
 
 def test_maps_frame_where_55_percent_lies(study: Study) -> None:
-    """The map would not show what it is for: cells at 55 % are framed, others are not, and a map
-    that lacks a run is not drawn."""
+    """Maps frame the cells at 55 % and no others, and a map that lacks a run is not drawn."""
     samples = Samples()
     low = 0
     points: dict[tuple[tuple[str, object], ...], Point] = {}

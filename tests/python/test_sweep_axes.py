@@ -1,4 +1,4 @@
-"""What sweeps vary besides a grid: variants with names, keys that change together, and nothing."""
+"""Axes of sweeps besides a grid: variants with names, keys that change together, and none."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def digests(folder: Path) -> list[str]:
 
 
 def test_every_axis_meets_every_other() -> None:
-    """A point of a sweep would be left out, or another one run."""
+    """Every axis meets every other: no point of a sweep is left out."""
     zipped = [{"x": [1, 2], "y": {"z": [3, 4]}}]
     axes = read_axes("f", {"a": {}, "b": {"k": 7}}, zipped, {"g": [True]})
     assert [dict(point.values) for point in combinations(axes)] == [
@@ -71,7 +71,7 @@ def test_every_axis_meets_every_other() -> None:
 def test_a_sweep_without_a_grid_is_replications(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """Who wants intervals of one scenario would have to invent a parameter."""
+    """A sweep without a grid is replications of one scenario."""
     path = write(scenario, "")
     document = forebay("sweep", path, "--out", tmp_path / "o", "--json").document()
     assert (document["runs"], document["grid"]) == (2, {})
@@ -90,7 +90,7 @@ def test_a_sweep_without_a_grid_is_replications(
 def test_variants_are_what_their_keys_make_of_the_scenario(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """A row would bear the name of another variant, or a variant lack one of its keys."""
+    """Variants are what their keys make of the scenario, under their own names."""
     path = write(scenario, VARIANTS + ZIP)
     answer = forebay("sweep", path, "--out", tmp_path / "o")
     assert "half the rate" in answer.out
@@ -107,7 +107,7 @@ def test_variants_are_what_their_keys_make_of_the_scenario(
 
 
 def test_columns_are_told_apart(forebay: front.Forebay, scenario: Path, tmp_path: Path) -> None:
-    """Two columns of the table would have the same head, `rate`."""
+    """Columns whose parameters share a last word are told apart by more of the key."""
     lists = '"links.wire.rate" = ["9 Mbit/s"]\n"links.wire.delay" = ["1 ms"]\n'
     path = write(scenario, f'{lists}"flows.chatter.traffic.poisson.rate" = ["1 Mbit/s"]\n')
     path.write_text(path.read_text().replace(lists, f"[[zip]]\n{lists}"), encoding="utf-8")
@@ -119,7 +119,8 @@ def test_columns_are_told_apart(forebay: front.Forebay, scenario: Path, tmp_path
 def test_options_change_what_is_run_and_what_it_is_known_by(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """Runs of one duration or seed would be taken for those of another."""
+    """Options change what is run and what it is known by: runs of one duration or seed are not
+    taken for those of another."""
     import pyarrow.parquet as pq
 
     path, out = write(scenario, VARIANTS), tmp_path / "o"
@@ -177,13 +178,14 @@ def test_what_is_wrong_is_named(
     options: tuple[str, ...],
     message: str,
 ) -> None:
-    """A slip would be ignored, or an option that has no effect be taken."""
+    """Slips and options without effect are refused by name."""
     path = write(scenario, text)
     assert message in forebay.refused("sweep", path, "--out", tmp_path / "o", *options)
 
 
 def test_parameters_that_change_together_are_one_axis(tmp_path: Path) -> None:
-    """A heat map would have a place for every pair, of which only those on a diagonal are run."""
+    """Parameters that change together are one axis, so that no heat map has places for pairs that
+    are not run."""
     rows = [
         {"rate": rate, "count": count, "delay": delay}
         for rate, count in (("1 Mbit/s", 1), ("2 Mbit/s", 2), ("4 Mbit/s", 4))
@@ -196,7 +198,7 @@ def test_parameters_that_change_together_are_one_axis(tmp_path: Path) -> None:
 
 
 def test_a_legend_has_the_names_of_variants_and_values_beside_their_parameters() -> None:
-    """A line would be called "variant today", or 4 calls and 5 Mbit/s stand behind both names."""
+    """A legend has the names of variants, and values beside their parameters."""
     row = {"variant": "today", "links.wire.rate": "5 Mbit/s", "flows.bulk.count": 4}
     axes = [("variant",), ("links.wire.rate", "flows.bulk.count")]
     assert _setting(row, axes) == "today, wire: rate 5 Mbit/s, bulk: count 4"
@@ -216,8 +218,8 @@ def test_a_legend_has_the_names_of_variants_and_values_beside_their_parameters()
 def test_a_value_is_there_once(
     forebay: front.Forebay, scenario: Path, varied: str, places: tuple[str, ...]
 ) -> None:
-    """The same runs would be made of two rows, and look like two results that agree; variants have
-    names, and one may be the scenario as it stands."""
+    """A value is there once, as two rows of the same runs look like two results that agree;
+    variants have names, and one may be the scenario as it stands."""
     sweep = scenario.with_name("sweep.toml")
     head = f'scenario = "{scenario.name}"\nreplications = 2\nquantities = ["events"]\n'
     sweep.write_text(head + varied, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is counted as a result of a paper, and what is shown apart from it.
+"""Counts of a paper's results, and of what is shown apart from them.
 
 The tiny study: two rates of a Poisson source and a misprint, of which the misprint's column is a
 repetition here, the second statement an input.
@@ -32,7 +32,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def test_only_results_are_counted_as_such() -> None:
-    """A study would look better for every parameter that it echoes.
+    """Only results are counted: echoed parameters do not make a study look better.
 
     Of six rows three are checks; one has no kind, as in documents before there were any.
     """
@@ -62,7 +62,7 @@ def test_only_results_are_counted_as_such() -> None:
 
 
 def test_a_prediction_is_shown_in_the_digits_it_bears() -> None:
-    """A reader would not see how wide it is, or of how many runs.
+    """A prediction is shown in the digits that it bears, with the number of runs that it is for.
 
     Half of 28.9 to 29.3 is 0.2: two digits of that are hundredths, if the paper prints as many.
     """
@@ -96,7 +96,7 @@ def mixed(tiny: Path) -> Path:
 
 
 def test_every_place_shows_checks_apart(forebay: front.Forebay, mixed: Path) -> None:
-    """One of terminal, README and report would count what another does not.
+    """Terminal, README and report all show checks apart from results.
 
     Results are the two throughputs and the first statement; the misprint and the second statement,
     which is false, are checks.
@@ -134,7 +134,7 @@ def test_every_place_shows_checks_apart(forebay: front.Forebay, mixed: Path) -> 
 
 
 def test_documents_of_older_versions_are_still_shown(forebay: front.Forebay, tiny: Path) -> None:
-    """Results of last year could not be looked at."""
+    """Documents of older versions are still shown."""
     import json
 
     forebay("reproduce", "tiny", "--out", "results")
@@ -149,7 +149,7 @@ def test_documents_of_older_versions_are_still_shown(forebay: front.Forebay, tin
 
 
 def test_the_list_of_studies_counts_results_only(forebay: front.Forebay, mixed: Path) -> None:
-    """`forebay studies` would promise more than a study compares.
+    """The list of studies counts results only, and checks besides.
 
     Of three printed values one is a repetition, of two statements one an input.
     """

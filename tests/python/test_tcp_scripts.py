@@ -37,7 +37,7 @@ def scripts(tmp_path: Path) -> list[Path]:
 def test_the_exit_status_tells_failed_from_unreadable(
     forebay: front.Forebay, scripts: list[Path]
 ) -> None:
-    """A program that runs scripts would take one that fails for one with a slip."""
+    """The exit status tells scripts that fail from those that cannot be read."""
     passes, fails, wrong = scripts
     assert forebay("tcp-script", passes).status == 0
     failed = forebay("tcp-script", passes, fails)
@@ -58,7 +58,7 @@ def test_the_exit_status_tells_failed_from_unreadable(
 
 
 def test_what_is_no_script_is_refused(forebay: front.Forebay, tmp_path: Path) -> None:
-    """A slip in a name or a foreign file would end in a traceback."""
+    """A file that is no script is refused by name, without a traceback."""
     latin = tmp_path / "elsewhere.pkt"
     latin.write_bytes(b"// caf\xe9\n")
     folder = tmp_path / "folder"
@@ -74,7 +74,8 @@ def test_what_is_no_script_is_refused(forebay: front.Forebay, tmp_path: Path) ->
 
 
 def test_assignments_change_the_connection(forebay: front.Forebay, scripts: list[Path]) -> None:
-    """A script could not be tried with another TCP than the one at its head."""
+    """Assignments change the connection of a script, to try it with another TCP than the one at its
+    head."""
     answer = forebay("tcp-script", scripts[1], "--set", "rto_initial=2 s", "--json")
     assert answer.status == 0
     document = answer.document()
@@ -84,14 +85,15 @@ def test_assignments_change_the_connection(forebay: front.Forebay, scripts: list
 
 
 def test_a_script_is_run_from_python() -> None:
-    """A notebook would have to start a process to run a script."""
+    """A script is run from Python without a process."""
     assert run_script(PASSES, "x")["passed"]
     with pytest.raises(UserError, match="x: line 2, column 4"):
         run_script(WRONG, "x")
 
 
 def test_what_is_ignored_says_why() -> None:
-    """A user would not know whether a script means the same without what is ignored."""
+    """Each part of the language that is ignored has a reason, so that a user knows whether a script
+    means the same."""
     language = script_language()
     listed = [each for table in language["ignored"].values() for each in table]
     assert len(listed) > 20
@@ -100,7 +102,7 @@ def test_what_is_ignored_says_why() -> None:
 
 
 def test_no_claim_is_both_kept_and_not_claimed() -> None:
-    """The table of conformance would contradict itself."""
+    """No claim of the table of conformance is both kept and not claimed."""
     path = ROOT / "validation/tcp-scripts/conformance.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     page = conformance()

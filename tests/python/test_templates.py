@@ -51,7 +51,7 @@ def top(tmp_path: Path) -> Path:
 
 
 def test_all_commands_read_several_files(forebay: front.Forebay, top: Path, tmp_path: Path) -> None:
-    """A scenario could be checked and not run, or run and not swept."""
+    """All commands read scenarios of several files."""
     found = forebay("check", top, "--json").document()
     assert (found["links"], found["flows"]) == (6, 5)
     run = forebay("run", top, "--json").document()
@@ -70,7 +70,7 @@ def test_all_commands_read_several_files(forebay: front.Forebay, top: Path, tmp_
 def test_python_reads_what_results(
     top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A network from such a file could not be changed by the names that it has."""
+    """Python reads the network that templates result in, with its names."""
     monkeypatch.chdir(tmp_path)
     network = Network.from_toml("top.toml")
     assert network.section("flows")["calls-south"]["count"] == 3
@@ -96,14 +96,14 @@ def test_python_reads_what_results(
 def test_what_is_wrong_is_named(
     forebay: front.Forebay, top: Path, file: str, was: str, becomes: str, message: str
 ) -> None:
-    """A slip would end in a traceback, or be looked for in the wrong file."""
+    """Slips in templates are refused at their file and place, without a traceback."""
     path = top.parent / file
     path.write_text(path.read_text(encoding="utf-8").replace(was, becomes, 1), encoding="utf-8")
     assert message in forebay.refused("check", top)
 
 
 def test_a_kept_scenario_stands_by_itself(forebay: front.Forebay, top: Path) -> None:
-    """Results would hold a scenario that cannot be run again where its parts are not."""
+    """A kept scenario stands by itself: it is run again without its parts, with the same digest."""
     out = top.parent / "kept"
     first = forebay("run", top, "--json", "--out", out).document()
     kept = out / "scenario.toml"

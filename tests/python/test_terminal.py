@@ -1,4 +1,4 @@
-"""What commands print with: one width, one look of tables, colour for terminals alone."""
+"""Output of commands: one width, one look of tables, colour for terminals alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FLOWS = Grid("flows", ["name", "sent", "mean delay"], [["tcp[0]", "1 888", "40.9
 
 
 def printed(capsys: pytest.CaptureFixture[str], name: str, grids: list[Grid]) -> str:
-    """What the page looks like."""
+    """Returns the page as printed."""
     print_page(name, FACTS, grids)
     return capsys.readouterr().out
 
@@ -24,7 +24,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
-    """Numbers of several digits could not be compared at a glance."""
+    """Columns are aligned, so that numbers of several digits can be compared."""
     assert [line.rstrip() for line in printed(capsys, "small", [FLOWS]).splitlines()] == [
         "small: 5 s simulated in 1.00 ms",
         "seed 1, replication 0",
@@ -41,8 +41,8 @@ def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_page_for_a_file_has_at_most_100_columns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, columns: str
 ) -> None:
-    """A file would be laid out for the terminal that it was written from, or lose a part of a name:
-    what looks like markup is none."""
+    """A page for a file has at most 100 columns, whatever the terminal that it is written from, and
+    whole names: markup in them is text."""
     monkeypatch.setenv("COLUMNS", columns)
     grid = Grid("links", ["name", "use"], [[name, "1 %"]])
     lines = printed(capsys, name, [grid, FLOWS]).splitlines()
@@ -55,7 +55,7 @@ def test_a_page_for_a_file_has_at_most_100_columns(
 def test_colour_can_be_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A pipe to a pager that shows colours would have none, or a file be full of codes."""
+    """Colour can be asked for and declined; a file has none by default."""
     assert "\x1b[" not in printed(capsys, "small", [FLOWS])
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

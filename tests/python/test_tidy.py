@@ -18,18 +18,18 @@ TEST = "crates/mechanisms/tests/fifo.rs"
 
 
 def test_half_a_syntax_tree_is_refused() -> None:
-    """Nothing would be found in a file that the check cannot read."""
+    """Rust that does not parse is refused: no check passes over a file that it cannot read."""
     with pytest.raises(SyntaxError, match=r"lib\.rs:2"):
         _ = Source("crates/units/src/lib.rs", "fn f() {}\nfn g( {\n").rust
 
 
 def sizes(path: str, text: str) -> list[str]:
-    """What is too large."""
+    """Returns findings on size."""
     return [finding.what for finding in size.check_source(Source(path, text))]
 
 
 def test_large_files_are_refused() -> None:
-    """Files would grow past what one head holds."""
+    """Large files are refused: at most 600 lines, unless generated."""
     assert sizes(LAW, "\n" * 600) == []
     assert sizes(LAW, "\n" * 601) == ["601 lines, at most 600"]
     assert sizes("README.md", "\n" * 601) == ["601 lines, at most 600"]
@@ -38,7 +38,7 @@ def test_large_files_are_refused() -> None:
 
 
 def test_long_lines_are_refused() -> None:
-    """A reader of code would scroll sideways; prose and data may be wide."""
+    """Long lines of code are refused; prose and data may be wide."""
     assert sizes(LAW, f"// {'x' * 97}") == []
     assert sizes("lab/src/page.ts", f"// {'x' * 98}") == ["101 columns, at most 100"]
     assert sizes("docs/README.md", "x" * 101) == []
@@ -69,7 +69,8 @@ IDIOMS = (
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_that_belong_nowhere_are_found(name: str) -> None:
-    """A file would name one machine's paths, or say that it is not finished."""
+    """Words that belong nowhere are found, such as paths of one machine and notes of unfinished
+    work."""
     assert list(WORDS) == [word.name for word in words.WORDS]
     bad, good = (list(words.check_source(Source("a.md", text))) for text in WORDS[name])
     assert [finding.what.partition("` (")[2] for finding in bad] == [f"{name})"]
@@ -78,7 +79,7 @@ def test_words_that_belong_nowhere_are_found(name: str) -> None:
 
 @pytest.mark.parametrize(("bad", "good"), IDIOMS)
 def test_idioms_are_found(bad: str, good: str) -> None:
-    """Prose would have to be guessed at by those who did not write it."""
+    """Idioms are found, which those who did not write them have to guess at."""
     assert len(IDIOMS) == len(words.IDIOMS)
     assert [f.what.partition("` (")[2] for f in words.check_source(Source("a.rs", bad))] == [
         "idiom)"
@@ -87,14 +88,15 @@ def test_idioms_are_found(bad: str, good: str) -> None:
 
 
 def test_published_sentences_may_be_quoted() -> None:
-    """A paper's sentence would have to be changed for its style."""
+    """Published sentences may be quoted, whatever their style."""
     quoted = "A requirement of a class is only m" + "et with control."
     assert list(words.check_source(Source("studies/atm/paper.toml", quoted))) == []
     assert len(list(words.check_source(Source("studies/atm/network.py", quoted)))) == 1
 
 
 def test_rust_files_do_not_use_each_other_in_circles() -> None:
-    """A part of a crate could not be understood or changed without all others of its circle."""
+    """Rust files that use each other in circles are found: no part of a crate needs all others to
+    be understood."""
 
     def found(**texts: str) -> list[str]:
         sources = [Source(f"crates/x/src/{name}.rs", text) for name, text in texts.items()]
@@ -145,14 +147,14 @@ parameters! {
 
 
 def unexplained(page: Page) -> list[str]:
-    """What a catalogue with that page alone leaves open."""
+    """Returns findings on a catalogue with that page alone."""
     known = Catalogue((Category(page.kind, "Who gets in.", "links.NAME", (page,)),), ())
     found = documented.check_catalogue(known, Definitions([RED]))
     return [f"{finding.path}:{finding.line}: {finding.what}" for finding in found]
 
 
 def test_parameters_have_meaning_unit_and_source() -> None:
-    """A reader could not tell what a number is, or where it comes from."""
+    """Parameters have a meaning, a unit and a source."""
     assert unexplained(PAGE) == []
     for wrong in (
         replace(FIELD, source="-"),
@@ -168,20 +170,20 @@ def test_parameters_have_meaning_unit_and_source() -> None:
 
 
 def test_the_offered_load_is_the_users_own() -> None:
-    """The rate of a source would have to be backed by a paper."""
+    """Rates of sources need no paper: the offered load is the user's own."""
     own = replace(FIELD, source="-")
     assert unexplained(replace(PAGE, kind="traffic", fields=(own,))) == []
 
 
 def test_mechanisms_have_summary_and_source() -> None:
-    """A mechanism could be somebody's idea under a known name."""
+    """Mechanisms have a summary and a source."""
     place = "crates/mechanisms/src/queue/red.rs:3: queue.red"
     assert unexplained(replace(PAGE, source="folklore")) == [f"{place}: source is `folklore`"]
     assert unexplained(replace(PAGE, summary="")) == [f"{place}: summary is ``"]
 
 
 def test_every_part_of_the_catalogue_is_found_in_its_file() -> None:
-    """A finding would name no file, or line 0, and its reader have to search for the law."""
+    """Every part of the catalogue is found in its file, at its line."""
     tree = read_tree()
     places = Definitions(tree)
     for page in catalogue().pages():
@@ -196,9 +198,9 @@ def test_every_part_of_the_catalogue_is_found_in_its_file() -> None:
 
 
 def test_tests_say_why_they_are_there() -> None:
-    """The author of a change that breaks a test would not learn what is wrong with the world."""
+    """Tests without a description, or with one that names no property, are found."""
     bare = "#[test]\nfn a() {}\n"
-    marked = "/// Queues would lose packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
+    marked = "/// Queues lose no packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
     hollow = "/// Tests the queue.\n#[test]\nfn a() {}\n"
     inside = f"proptest! {{\n    {bare}\n    {marked}\n}}\n"
     found = {text: list(documented.check_rust(Source(TEST, text))) for text in (bare, hollow)}
@@ -207,12 +209,12 @@ def test_tests_say_why_they_are_there() -> None:
     assert list(documented.check_rust(Source(TEST, marked))) == []
     assert [finding.line for finding in documented.check_rust(Source(TEST, inside))] == [2]
 
-    python = 'def test_a():\n    pass\n\ndef test_b():\n    """It would rain."""\n'
+    python = 'def test_a():\n    pass\n\ndef test_b():\n    """It rains."""\n'
     assert [f.line for f in documented.check_python(Source("tests/a.py", python))] == [1]
 
 
 def test_a_stale_stub_is_found() -> None:
-    """A type checker would know the parameters of another version."""
+    """A stale stub is found: type checkers know the parameters of this version."""
     wanted = "a: int\nb: int\n"
     stub = generated.STUB
     assert list(generated.check_stub({stub: wanted}, wanted)) == []
@@ -222,14 +224,14 @@ def test_a_stale_stub_is_found() -> None:
 
 
 def test_pages_of_the_program_are_not_committed() -> None:
-    """The reference would describe the parameters of another version."""
+    """Pages that the program generates are found if committed, as they age."""
     page = Source("docs/reference/queue.md", "# Queue\n")
     found = [finding.path for finding in generated.check([page]) if finding.path == page.path]
     assert found == [page.path]
 
 
 def test_a_readme_shows_the_recorded_results() -> None:
-    """The table that a visitor reads would be that of an older run."""
+    """A README that does not show the recorded results is found."""
     there = {source.path: source.text for source in read_tree()}
     assert list(generated.check_results("af", there)) == []
     made = (f"studies/af/{name}.md" for name in ("results", "README"))
@@ -244,7 +246,8 @@ def test_a_readme_shows_the_recorded_results() -> None:
 
 
 def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:
-    """Build outputs would be judged, or new files not be."""
+    """Files that are checked are those that git keeps or does not ignore: new ones, and no build
+    outputs."""
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     (tmp_path / ".gitignore").write_text("/out/\n", encoding="utf-8")
     (tmp_path / "out").mkdir()
@@ -256,5 +259,5 @@ def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:
 
 
 def test_a_finding_says_where_what_and_why() -> None:
-    """Editors could not jump to it, and its reader would not know what to do."""
+    """A finding says where, what and why, in the form to which editors jump."""
     assert str(Finding("a.rs", 3, "what", "why")) == "a.rs:3: what: why"

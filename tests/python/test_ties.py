@@ -46,9 +46,9 @@ def write(path: Path, start: str) -> Path:
 
 
 def test_results_that_rest_on_ties_are_named(forebay: front.Forebay, tmp_path: Path) -> None:
-    """A result would be believed that the order of sections in the file decides. Both sources are
-    in step: every one of 1000 pairs ties, and of four pairs the source that is first has all
-    packets served and the other one."""
+    """Results that rest on ties, which the order of sections in the file decides, are named. Both
+    sources are in step: every one of 1000 pairs ties, and of four pairs the source that is first
+    has all packets served and the other one."""
     scenario = write(tmp_path / "step.toml", "0 s")
     document = forebay("run", scenario, "--ties", "shuffle", "--json").document()
     assert document["command"].endswith("--ties shuffle")
@@ -65,7 +65,7 @@ def test_results_that_rest_on_ties_are_named(forebay: front.Forebay, tmp_path: P
 
 
 def test_results_without_ties_are_the_same(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Every result would seem to rest on ties: the second source is 3 ms late."""
+    """Results without ties are the same, and none is named: the second source is 3 ms late."""
     scenario = write(tmp_path / "late.toml", "3 ms")
     ties = forebay("run", scenario, "--ties", "shuffle", "--json").document()["ties"]
     assert (ties["packets"], ties["links"], ties["differing"]) == (0, {}, [])
@@ -77,7 +77,7 @@ def test_results_without_ties_are_the_same(forebay: front.Forebay, tmp_path: Pat
 
 @pytest.mark.parametrize("word", ["", "shuffled", "3"])
 def test_other_words_are_refused(forebay: front.Forebay, tmp_path: Path, word: str) -> None:
-    """A slip would run without looking at ties."""
+    """Words other than `shuffle` are refused."""
     answer = forebay("run", write(tmp_path / "x.toml", "0 s"), "--ties", word)
     assert answer.status == 2
     assert "allowed is shuffle" in answer.err

@@ -75,7 +75,7 @@ def poisson(folder: Path) -> list[tuple[float, int]]:
 
 
 def test_a_captured_run_is_the_load_of_another(tmp_path: Path) -> None:
-    """A recorded load would not be offered as it was: what is sent again has the sizes and, to the
+    """A captured run is the load of another: what is sent again has the sizes and, to the
     nanosecond of the time stamps, the times of the first run, counted from the first packet of the
     file."""
     first = poisson(tmp_path)
@@ -92,7 +92,7 @@ def test_a_captured_run_is_the_load_of_another(tmp_path: Path) -> None:
 
 
 def test_a_table_is_read(tmp_path: Path) -> None:
-    """Packets would leave at other times than those of the table, from the start of the flow."""
+    """A table is read: packets leave at its times, counted from the start of the flow."""
     (tmp_path / "load.csv").write_text("time_s,size_bytes\n0.25,700\n0,40\n", encoding="utf-8")
     assert sent(tmp_path, "1 s", "load.csv") == [(1.0, 40), (1.25, 700)]
 
@@ -100,7 +100,7 @@ def test_a_table_is_read(tmp_path: Path) -> None:
 def test_several_flows_of_a_capture_are_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who wants one flow would load both directions, or all flows, without a word."""
+    """Several flows of a capture are a warning, as they become one load."""
     poisson(tmp_path)
     path = tmp_path / "replay.toml"
     path.write_text(SCENARIO.format(start="0 s", file="line.pcapng", choice=""), encoding="utf-8")
@@ -123,7 +123,7 @@ def test_several_flows_of_a_capture_are_a_warning(
 def test_a_damaged_capture_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[bytes], bytes], told: str
 ) -> None:
-    """A part of a capture would be taken for all of it, or a command end in a traceback."""
+    """A damaged capture is refused by its key path, neither read in part nor with a traceback."""
     poisson(tmp_path)
     file = tmp_path / "line.pcapng"
     file.write_bytes(change(file.read_bytes()))
@@ -140,8 +140,8 @@ def test_a_damaged_capture_is_refused(
 def test_what_is_kept_runs_without_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """The scenario in a folder of results could not be run again: its data file was beside the one
-    that was run, and has gone. With the packets inside the hash is the same, so is the digest."""
+    """A kept scenario runs without its data file, which may be gone: with the packets inside the
+    hash is the same, so is the digest."""
     poisson(tmp_path)
     table = "time_s,size_bytes\n0,500\n0.5,700\n"
     (tmp_path / "packets.csv").write_text(table, encoding="utf-8")

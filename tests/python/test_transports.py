@@ -134,7 +134,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_conclusions_and_numbers_are_those_of_each_transport(
     study: Path, forebay: front.Forebay
 ) -> None:
-    """A conclusion that a transport overturns would pass for one that holds with all."""
+    """Conclusions and numbers are those of each transport, so that one that a transport overturns
+    is seen."""
     document = json.loads(forebay("transports", "tiny", "--out", "found", "--json").out)
     grades = {row["id"]: row["grades"] for row in document["statements"]}
     assert grades == {
@@ -154,7 +155,7 @@ def test_conclusions_and_numbers_are_those_of_each_transport(
 
 
 def test_what_has_no_reason_is_said(study: Path, forebay: front.Forebay) -> None:
-    """An author would have to compare grades to find what is still to be explained."""
+    """A conclusion that has changed without a stated reason is named."""
     told = "no [why] of fast: it holds with the study's own, not with another"
     assert told not in forebay("transports", "tiny", "--out", "found").out
     path = study / "transports.toml"
@@ -163,7 +164,7 @@ def test_what_has_no_reason_is_said(study: Path, forebay: front.Forebay) -> None
 
 
 def test_finished_runs_are_kept(study: Path, forebay: front.Forebay) -> None:
-    """A resumed comparison would make its runs again, or give other numbers."""
+    """Finished runs are kept: a resumed comparison makes none again and has the same numbers."""
     first = json.loads(forebay("transports", "tiny", "--out", "found", "--json").out)
     again = forebay("transports", "tiny", "--out", "found", "--resume", "--json")
     assert json.loads(again.out) == first
@@ -173,7 +174,7 @@ def test_finished_runs_are_kept(study: Path, forebay: front.Forebay) -> None:
 def test_an_interrupt_says_how_to_continue(
     study: Path, forebay: front.Forebay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who pressed Ctrl-C would not know that nothing was lost, or begin anew."""
+    """An interrupt says that finished runs are kept, and how to continue."""
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -188,7 +189,8 @@ def test_an_interrupt_says_how_to_continue(
 
 
 def test_a_transport_is_run_where_it_is_meant_to(study: Path, forebay: front.Forebay) -> None:
-    """A sender that needs marks would be judged where nothing marks."""
+    """A transport is run at the grid points that it is meant for, and a condition that holds at
+    none is refused."""
     path = study / "transports.toml"
     text = path.read_text(encoding="utf-8")
     elsewhere = text.replace("keep = [", "where = { rtt_ms = 200 }\nkeep = [")
@@ -201,7 +203,8 @@ def test_a_transport_is_run_where_it_is_meant_to(study: Path, forebay: front.For
 
 
 def test_all_but_what_is_kept_is_replaced(study: Path) -> None:
-    """A transport would inherit options of the time of the paper, or flows of UDP get one."""
+    """A transport replaces all options of TCP but those that it keeps, and gives flows of UDP
+    none."""
     transports = load_transports("tiny")
     (half,) = transports.study.variants
     flows = transports.study.network({"rtt_ms": 100}, half.change).section("flows")
@@ -225,14 +228,14 @@ def test_all_but_what_is_kept_is_replaced(study: Path) -> None:
 def test_what_is_wrong_is_named(
     study: Path, forebay: front.Forebay, was: str, becomes: str, message: str
 ) -> None:
-    """A slip in transports.toml would be ignored, or end in a traceback."""
+    """Slips in transports.toml are refused by name, without a traceback."""
     path = study / "transports.toml"
     path.write_text(path.read_text(encoding="utf-8").replace(was, becomes), encoding="utf-8")
     assert message in forebay.refused("transports", "tiny")
 
 
 def test_a_study_without_transports_says_so(study: Path) -> None:
-    """It would seem to have been compared."""
+    """A study without transports says so."""
     (study / "transports.toml").unlink()
     with pytest.raises(UserError, match="names no other transports"):
         load_transports("tiny")

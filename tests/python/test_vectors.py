@@ -16,11 +16,11 @@ import derive  # noqa: E402
 
 @pytest.mark.parametrize("path", derive.paths(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_vectors_expect_what_the_models_compute(path: Path) -> None:
-    """A number of a vector would come from elsewhere than its file says."""
+    """Vectors expect what the models compute."""
     assert tomllib.loads(path.read_text())["expected"] == derive.expected(path)
 
 
 def test_every_mechanism_with_a_model_has_vectors() -> None:
-    """A model would stand in the folder and check nothing."""
+    """Every model has vectors, and every folder of vectors a model."""
     folders = {path.parent.name for path in derive.paths()}
     assert folders == {*derive.MODELS, *derive.CONTROLS, *derive.SAMPLED}

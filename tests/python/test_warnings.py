@@ -25,8 +25,9 @@ def network(**parameters: object) -> Network:
 
 
 def test_python_is_warned() -> None:
-    """A result for Prague would be one for Reno without a word: `check` and `run` warn once each,
-    at the caller's line and before anything runs, and results keep what was said."""
+    """Python warns of a scenario that is hardly meant, such as Prague without marks: `check` and
+    `run` warn once each, at the caller's line and before anything runs, and results keep what was
+    said."""
     net = network(control=control.prague())
     with pytest.warns(ScenarioWarning, match=PRAGUE) as caught:
         results = net.run(replications=3)
@@ -47,16 +48,16 @@ def test_python_is_warned() -> None:
 
 
 def test_a_notebook_shows_warnings() -> None:
-    """Who looks at the table in a notebook would not see what it is of."""
+    """A notebook shows warnings above the table that they are about."""
     with pytest.warns(ScenarioWarning):
         results = network(control=control.prague()).run()
     assert PRAGUE in results._repr_html_()
 
 
 def test_an_endless_buffer_is_warned_of(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Tail drop without limit would stand beside active queue management in a sweep, and its
-    seconds of delay be taken for a finding. Said once, with the points that it is about, on the
-    terminal, in the document and in the page."""
+    """A buffer without limit is warned of: beside active queue management in a sweep, its seconds
+    of delay are no finding. Said once, with the points that it is about, on the terminal, in the
+    document and in the page."""
     scenario = tmp_path / "small.toml"
     scenario.write_text(front.SCENARIO.replace("count = 2", "count = 1"), encoding="utf-8")
     sweep = tmp_path / "sweep.toml"
@@ -101,8 +102,8 @@ SHOWN = "x\\x1b[31m\\u202e\\u2028\\x07y"
 
 
 def test_names_are_shown_and_not_acted_upon(forebay: front.Forebay, tmp_path: Path) -> None:
-    """A scenario from elsewhere could colour, overwrite or turn round what a terminal or a page
-    says of it."""
+    """Names are shown and not acted upon: a scenario from elsewhere colours, overwrites or turns
+    round nothing of what a terminal or a page says."""
     scenario = tmp_path / "small.toml"
     name = json.dumps(ODD)
     scenario.write_text(front.SCENARIO.replace('"small"', name), encoding="utf-8")
@@ -139,9 +140,9 @@ def test_names_are_shown_and_not_acted_upon(forebay: front.Forebay, tmp_path: Pa
 
 
 def test_a_file_from_elsewhere_is_not_quoted(forebay: front.Forebay, tmp_path: Path) -> None:
-    """A scenario of others could name any file of this machine, and the message that is passed on
-    to them hold a line of it. A file in the folder of the scenario is quoted, so that its author
-    finds the place; what it is depends on where it lies, not on the path that leads there."""
+    """A file outside a scenario's folder is not quoted, so that no message passes on a line of it.
+    A file in the folder of the scenario is quoted, so that its author finds the place; what it is
+    depends on where it lies, not on the path that leads there."""
     secret = tmp_path / "secret"
     secret.write_text("daemon0:*:20228:0:99999\n1,2\n", encoding="utf-8")
     folder = tmp_path / "theirs"
@@ -173,8 +174,8 @@ def test_a_file_from_elsewhere_is_not_quoted(forebay: front.Forebay, tmp_path: P
 def test_files_can_be_held_below_a_folder(
     forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Scenarios of others could not be kept from reading what they like: links and ways back lead
-    out of no folder, and messages do not tell what there is outside."""
+    """Files can be held below a folder, for scenarios of others: links and ways back lead out of no
+    folder, and messages do not tell what there is outside."""
     (tmp_path / "away.csv").write_text("time_s,rate_bps\n0,1e7\n", encoding="utf-8")
     (tmp_path / "common.toml").write_text("[record]\ndelays = true\n", encoding="utf-8")
     folder = tmp_path / "theirs"

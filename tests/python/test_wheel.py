@@ -14,7 +14,7 @@ import wheel_check
 ROOT = Path(__file__).resolve().parents[2]
 WHEEL = Path("forebay-0.1.0-cp311-abi3-any.whl")
 OTHERS = {"forebay/_native.abi3.so", "forebay-0.1.0.dist-info/METADATA"}
-"""What a wheel has beside the sources of the package."""
+"""Files that a wheel has beside the sources of the package."""
 
 
 def test_a_source_distribution_is_whole(tmp_path: Path) -> None:

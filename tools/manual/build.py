@@ -72,7 +72,7 @@ def _configure(folder: Path, found: list[Page]) -> None:
 
 
 def outside(folder: Path) -> Iterator[str]:
-    """What pages and style sheets would load from another host: file and address."""
+    """Yields what pages and style sheets load from another host: file and address."""
     for path in [*folder.rglob("*.html"), *folder.rglob("*.css")]:
         for found in LOADED.finditer(path.read_text(encoding="utf-8")):
             address = found[1] or found[2]

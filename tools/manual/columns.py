@@ -1,4 +1,4 @@
-"""What the columns of recorded tables and of a study's document mean: `reference` shows them.
+"""Meanings of the columns of recorded tables and of a study's document: `reference` shows them.
 
 What the engine itself describes, the columns of a run and what mechanisms show in series, is not
 here. A column without an entry, and an entry without a column, stop the script.

@@ -33,7 +33,7 @@ class Row:
 
 
 def conformance() -> str:
-    """By RFC: paragraph, claim, script, and whether it passes."""
+    """Returns the table of conformance by RFC: paragraph, claim, script, and whether it passes."""
     table = tomllib.loads((SCRIPTS / "conformance.toml").read_text(encoding="utf-8"))
     titles = {int(number): title for number, title in table["titles"].items()}
     rows = sorted([*_claimed(table), *_unclaimed(table)])
@@ -58,7 +58,7 @@ def conformance() -> str:
 
 
 def language() -> str:
-    """What scripts may hold beside packets, as the reader has it."""
+    """Returns the page of what scripts may hold beside packets, as the reader has it."""
     known = script_language()
     lines = ["# Scripts of packets", "", *_LANGUAGE_HEAD.splitlines(), ""]
     lines += ["## Quantities", "", *_QUANTITIES_HEAD.splitlines(), ""]

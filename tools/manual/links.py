@@ -1,4 +1,4 @@
-"""Where the links of pages lead in the site.
+"""Targets of pages' links in the site.
 
 A page links to files of the repository. In the site, a page leads to its place there, any other
 file to a copy under `files/`, a folder to its README or to a list of its files. What is described
@@ -68,7 +68,7 @@ class Links:
         return f"{_relative(page.target, place)}{hash_}{anchor}"
 
     def _place(self, path: str) -> str | None:
-        """Where a file or folder of the repository is in the site."""
+        """Returns the place of a file or folder of the repository in the site."""
         there = ROOT / path
         for name in (path, f"{path}/README.md", f"{path}/index.md"):
             if name in self.places:

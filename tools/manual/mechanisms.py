@@ -40,7 +40,8 @@ def mechanisms(known: Catalogue) -> dict[str, str]:
 
 
 def address(page: Page) -> str:
-    """Where a mechanism or a section is described: `queue#red`, `sections#flows-tcp`."""
+    """Returns the place at which a mechanism or a section is described: `queue#red`,
+    `sections#flows-tcp`."""
     if page.kind == "section":
         return f"{SECTIONS}#{_anchor(page)}"
     return f"{SCHEDULERS if _schedules(page) else page.kind}#{_anchor(page)}"
@@ -52,7 +53,7 @@ def _anchor(page: Page) -> str:
 
 
 def _schedules(page: Page) -> bool:
-    """Whether a queue divides its packets among classes or queues of flows."""
+    """Returns True if a queue divides its packets among classes or queues of flows."""
     names = {field.name for field in page.fields}
     return page.kind == "queue" and bool(names & {"classes", "queues"})
 
@@ -121,7 +122,7 @@ def _table(page: Page) -> Iterator[str]:
 
 
 def _header(page: Page) -> str:
-    """What stands above the section in a file: two brackets if it is one of a list."""
+    """Returns the line above the section in a file: two brackets if it is one of a list."""
     name = page.name.removesuffix("[]")
     return f"[{name}]" if name == page.name else f"[[{name}]]"
 
@@ -138,7 +139,7 @@ def _row(field: Field) -> str:
 
 
 def _defaults(page: Page, place: str) -> list[str]:
-    """What to write, with every parameter that has a default at its default."""
+    """Returns the lines to write, with every parameter that has a default at its default."""
     lines = [f"[{place.replace('NAME', 'a')}.{page.kind}.{page.name}]"]
     for field in page.fields:
         if field.required:
@@ -151,7 +152,7 @@ def _defaults(page: Page, place: str) -> list[str]:
 
 
 def _users(known: Catalogue) -> dict[str, list[str]]:
-    """By mechanism, the files in `examples/` that name it."""
+    """Maps mechanisms to the files in `examples/` that name them."""
     keys = {"conditioners", "linked", *(category.name for category in known.categories)}
     keys |= {field.name for page in known.pages() for field in page.fields if field.mechanism}
     found: dict[str, list[str]] = {}

@@ -22,7 +22,7 @@ from manual.sources import ROOT
 __all__ = ["PICTURES", "block", "pictures"]
 
 FOLDER = ROOT / "docs/images"
-MOST = 60_000
+MAX_BYTES = 60_000
 """Bytes of a picture."""
 
 
@@ -30,7 +30,7 @@ def pictures() -> None:
     """Write every picture; raises `SystemExit` for one that is too large."""
     for name, draw in PICTURES.items():
         text = to_file(draw())
-        if len(text.encode()) >= MOST:
+        if len(text.encode()) >= MAX_BYTES:
             raise SystemExit(f"docs/images/{name}.svg: {len(text.encode())} bytes")
         write_text(FOLDER / f"{name}.svg", text)
 
@@ -201,4 +201,4 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "intervals": _intervals,
     "delays": _delays,
 }
-"""How each picture is drawn, by its name."""
+"""Functions that draw the pictures, by name."""

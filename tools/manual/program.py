@@ -37,7 +37,7 @@ def command_line() -> str:
 
 
 def invariants() -> str:
-    """What must hold in any run, as the engine checks it."""
+    """Returns the page of what must hold in any run, as the engine checks it."""
     lines = ["# What must hold in any run", ""]
     lines += ["`forebay run --check` repeats a run, observed, and checks these invariants; so do"]
     lines += [

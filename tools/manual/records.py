@@ -1,4 +1,4 @@
-"""What pages say of the studies' records: the table in README.md, and docs/transports.md.
+"""Statements of pages on the studies' records: the table in README.md, and docs/transports.md.
 
     python -m manual docs
 
@@ -44,7 +44,7 @@ def readme(text: str) -> str:
 
 
 def scores() -> list[str]:
-    """How many results each study has, and how many of them come out."""
+    """Returns the number of results of each study, and of those that come out."""
     lines = ["", "| study | subject | results | good |", "|---|---|---|---|"]
     for name, subject in SUBJECTS.items():
         summary = read(name, "result.json")["summary"]
@@ -62,8 +62,8 @@ def wrapped(text: str) -> list[str]:
 
 
 def surviving(document: Document) -> tuple[int, dict[str, str]]:
-    """How many sentences hold with the study's own transport, and how many of them with each other
-    one: `14`, or `3 of 4` where it was tried for so many."""
+    """Counts the sentences that hold with the study's own transport, and those of them that hold
+    with each other one: `14`, or `3 of 4` where it was tried for so many."""
     holding = [row for row in document["statements"] if row["grades"].get(OWN) == "holds"]
     kept = {}
     for each in document["transports"]:
@@ -83,7 +83,7 @@ def transports() -> str:
 
 
 def study_lines(name: str) -> Iterator[str]:
-    """What became of a study's conclusions."""
+    """Yields lines on a study's conclusions with other transports."""
     document = read(name, "transports.json")
     if not document:
         yield f"Not recorded: `forebay transports {name} --out studies/{name}` does it."
@@ -140,7 +140,7 @@ def ring_lines() -> Iterator[str]:
 
 
 def ring_verdict(rows: list[Document]) -> str:
-    """Whether what a law does to F's TCP is the same with every sender, counted."""
+    """Counts the verdicts on whether what a law does to F's TCP is the same with every sender."""
     told = []
     for design in dict.fromkeys(row["design"] for row in rows if row["verdict"] is not None):
         found = Counter(

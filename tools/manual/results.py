@@ -111,7 +111,8 @@ def _recorded(run: Run) -> list[str]:
 
 
 def _series_meanings() -> dict[str, str]:
-    """What each column of series means: those of elements, then what mechanisms show."""
+    """Returns the meaning of each column of series: those of elements, then what mechanisms
+    show."""
     users: dict[str, dict[str, list[str]]] = {}
     for page in catalogue().pages():
         for probe in page.probes:
@@ -250,7 +251,7 @@ _PARTS = (
     ("lateness", "`lateness`", "A row a group of flows with `late_after`."),
     ("rings", "`rings`", "A row a ring; its spans have rows among `links` too."),
 )
-"""What the engine describes: the part, its title and what else is to be said."""
+"""Parts that the engine describes: the part, its title and what else is to be said."""
 
 _ADJUSTMENTS_HEAD = """\
 With `record.adjustments`: a row for each time that a queue law takes its average to be in another

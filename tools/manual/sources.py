@@ -26,7 +26,7 @@ COMMITTED = (
     "bench/**/README.md",
     "validation/**/README.md",
 )
-"""Which Markdown files of the repository are pages."""
+"""Markdown files of the repository that are pages."""
 
 
 @dataclass
@@ -103,7 +103,7 @@ def _notebooks() -> Iterator[Page]:
 
 
 def _output(page: Page, name: str, output: Mapping[str, Any]) -> str:
-    """What a cell of a notebook printed, drew or gave, as Markdown."""
+    """Returns what a cell of a notebook printed, drew or gave, as Markdown."""
     data = output.get("data", {})
     if picture := data.get("image/png"):
         page.pictures[f"{name}.png"] = base64.b64decode("".join(picture))

@@ -24,7 +24,7 @@ forebay-mechanisms --test vectors`.
 
 
 def vectors() -> str:
-    """By mechanism: every case with what it shows."""
+    """Returns the page of vectors: by mechanism every case with what it shows."""
     lines = ["# Vectors", "", *_HEAD.splitlines()]
     paths = sorted((ROOT / "validation/vectors").glob("*/*.toml"))
     for mechanism, group in groupby(paths, key=lambda path: path.parent.name):

@@ -1,5 +1,5 @@
-"""Where the parts of the catalogue are defined: the lines of Rust that mechanisms and their
-parameters stand on, for findings about them."""
+"""Definitions of the parts of the catalogue: the lines of Rust that mechanisms and their parameters
+stand on, for findings about them."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ class Definitions:
         self._entries = called | named
 
     def of_page(self, page: Page) -> Place:
-        """Where a mechanism is defined, or the first parameter of a section; the catalogue itself
-        for what is in no file."""
+        """Returns the place of the definition of a mechanism, or of the first parameter of a
+        section; the catalogue itself for what is in no file."""
         entry = self._entries.get((page.kind, page.name))
         if entry is None and page.fields:
             return self.of_field(page, page.fields[0])
         return entry or ("catalogue", 0)
 
     def of_field(self, page: Page, field: Field) -> Place:
-        """Where a parameter is defined: in the file of its mechanism if it is there, else where its
-        name and meaning are, and for lack of that where its mechanism is."""
+        """Returns the place of the definition of a parameter: in the file of its mechanism if it is
+        there, else at its name and meaning, and for lack of that at its mechanism."""
         named = [each for each in self._parameters if each.name == field.name]
         meant = [each for each in named if each.meaning == _words(field.meaning)]
         entry = self._entries.get((page.kind, page.name))

@@ -1,8 +1,7 @@
-"""What must be explained: mechanisms, their parameters, and tests.
+"""Explanations that must be there: of mechanisms, their parameters, and tests.
 
 That public items have a comment is rustc's (`missing_docs`) and ruff's (`D10`) to say. Here is what
-these cannot know: that a parameter has a unit and a source, and that a test begins with what would
-be wrong with the world if it failed.
+these cannot know: that a parameter has a unit and a source, and that a test begins with what holds.
 """
 
 from __future__ import annotations
@@ -25,13 +24,14 @@ SOURCE = re.compile(
     # Its title page, with author and date, is lost.
     r"|COMSAT thesis"
 )
-"""What names a publication, or a program whose behaviour others follow, or says that none does."""
+"""Words that name a publication, or a program whose behaviour others follow, or that say that
+none does."""
 
 UNIT = re.compile(
     r"probability|share|fraction|factor|weight|coefficient|mean|number of|per |over the|in [a-z]+s",
     re.IGNORECASE,
 )
-"""What says which unit a plain number has, or that it has none."""
+"""Words that say which unit a plain number has, or that it has none."""
 
 UNSOURCED = ("section", "traffic", "sizes")
 """Kinds of pages whose parameters may be the user's own network and load, which were not published:
@@ -40,10 +40,10 @@ their source is `-`."""
 WHY_SOURCE = "a reader must be able to check it against a publication"
 WHY_UNIT = "a plain number without a unit is read wrongly"
 WHY_MEANING = "error messages, pages and editors show it; it is a sentence"
-WHY_TEST = "the first line of a test says what would be wrong with the world if it failed"
+WHY_TEST = "the first line of a test says what holds, then why it matters"
 
 HOLLOW = re.compile(r"(?:Tests?|Checks?|Verif(?:y|ies)|Ensures?|Make sure|Should)\b", re.IGNORECASE)
-"""How a comment begins that says what is done, not what it is for."""
+"""Beginnings of a comment that says what is done, not what holds."""
 
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def check_catalogue(known: Catalogue, places: Definitions) -> Iterator[Finding]:
 
 
 def _faults(page: Page, field: Field) -> Iterator[tuple[str, str]]:
-    """What a parameter lacks, and why it needs it."""
+    """Yields what a parameter lacks, and why it needs it."""
     if not field.meaning.endswith((".", "...")):
         yield f"meaning is `{field.meaning}`", WHY_MEANING
     for word, meaning in zip(field.choices, field.choice_meanings, strict=True):

@@ -23,7 +23,7 @@ class _File:
     source: Source
     module: Module
     paths: list[tuple[Module, bool]]
-    """What it names: the path from the root of the crate, and whether it is imported."""
+    """Names that it uses: the path from the root of the crate, and whether it is imported."""
 
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def _circles(graph: Mapping[str, set[str]]) -> Iterator[list[str]]:
 
 
 def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
-    """What a name leads to, directly or through others."""
+    """Returns the names that a name leads to, directly or through others."""
     found: set[str] = set()
     left = [start]
     while left:

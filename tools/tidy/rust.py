@@ -73,7 +73,7 @@ def leaves(node: Node, skip: Sequence[str] = ()) -> Iterator[Node]:
 
 
 def text_of(node: Node) -> str:
-    """What a node covers."""
+    """Returns the text that a node covers."""
     return node.text.decode() if node.text is not None else ""
 
 

@@ -1,4 +1,4 @@
-"""How long files and lines may be. Clippy and ruff limit functions and parameters."""
+"""Limits on the length of files and lines. Clippy and ruff limit functions and parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ FILE_LINES = 600
 COLUMNS = 100
 
 CODE = (".css", ".h", ".html", ".mjs", ".py", ".rs", ".sh", ".ts")
-"""What people write that a formatter does not make fit; lines of prose and data may be wide."""
+"""Endings of files that people write and that a formatter does not make fit; lines of prose and
+data may be wide."""
 
 WRITTEN = ("studies/*/results.md",)
 """Pages that commands write."""
@@ -29,7 +30,7 @@ def check(sources: Sequence[Source]) -> Iterator[Finding]:
 
 
 def check_source(source: Source) -> Iterator[Finding]:
-    """What is too long in one file of code or prose."""
+    """Yields what is too long in one file of code or prose."""
     prose = source.suffix == ".md" and not any(fnmatch(source.path, name) for name in WRITTEN)
     if (source.suffix in CODE or prose) and len(source.lines) > FILE_LINES:
         what = f"{len(source.lines)} lines, at most {FILE_LINES}"

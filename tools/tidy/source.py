@@ -1,4 +1,4 @@
-"""What is checked: the project's files. What is said about them: findings."""
+"""Files of the project, which are checked, and findings, which are what is said about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be written in any file."""
+"""Words that must not be written in any file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often intervals hold what they claim to: coverage of 95 % intervals of replications.
+"""Coverage of 95 % intervals of replications: how often they hold what they claim to.
 
 `make validate ONLY=interval-coverage`, or with arguments of its own, `ARGS="..."`:
 
@@ -100,7 +100,7 @@ def cover(groups: Array, truth: float) -> dict[str, Any]:
 
 
 def stop(values: Array, truth: float) -> dict[str, Any]:
-    """What 500 trials of "until +-10 %" end with."""
+    """Returns the ends of 500 trials of "until +-10 %"."""
     stream = np.random.default_rng(2)
     rule = StoppingRule(relative=RELATIVE, max_n=1000)
     precise = right = taken = 0

@@ -67,7 +67,7 @@ def bootstrap_t(groups: Array, level: float) -> tuple[Array, Array]:
 
 
 def forebay(groups: Array, level: float) -> tuple[Array, Array]:
-    """What Forebay prints: `forebay.stats.replication_interval` itself."""
+    """Returns the intervals that Forebay prints: `forebay.stats.replication_interval` itself."""
     found = [replication_interval(group, level) for group in groups.tolist()]
     return np.array([i.low for i in found]), np.array([i.high for i in found])
 

@@ -1,4 +1,4 @@
-"""What the replications are of: queues with more and less skewed means, run by the engine."""
+"""Sources of replications: queues with more and less skewed means, run by the engine."""
 
 from __future__ import annotations
 

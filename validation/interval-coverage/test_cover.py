@@ -22,7 +22,7 @@ BAND = 3.29
 
 
 def test_the_guide_shows_what_was_measured() -> None:
-    """Readers would trust figures that no run gave."""
+    """The guide shows what was measured."""
     document = json.loads(cover.RESULT.read_text())
     guide = GUIDE.read_text()
     for lines in (cover.coverage_table(document), cover.stopping_table(document)):
@@ -31,8 +31,8 @@ def test_the_guide_shows_what_was_measured() -> None:
 
 
 def test_the_record_keeps_the_promises() -> None:
-    """The default would miss its target without anyone noticing: 93 to 97 % from 20 replications
-    on, for every source, and 500 stops within the error asked for in 93 % at least."""
+    """The record keeps the promises of the default: 93 to 97 % from 20 replications on, for every
+    source, and 500 stops within the error asked for in 93 % at least."""
     document = json.loads(cover.RESULT.read_text())
     for row in document["coverage"]:
         margin = BAND * math.sqrt(0.05 * 0.95 / row["groups"])
@@ -46,7 +46,7 @@ def test_the_record_keeps_the_promises() -> None:
 
 
 def test_bursty_replications_are_covered_as_recorded() -> None:
-    """The figures of the guide would not come back: of 600 fresh groups of ten runs of the bursty
+    """Bursty replications are covered as recorded: of 600 fresh groups of ten runs of the bursty
     source as many are covered as the recorded share says, give or take 3.29 standard deviations of
     both counts, and more than Student's interval covers."""
     source = sources.SOURCES["bursty-0.64"]
@@ -61,9 +61,10 @@ def test_bursty_replications_are_covered_as_recorded() -> None:
 
 
 def test_replications_of_a_known_queue_have_its_mean() -> None:
-    """The truth that intervals are held against would be another model's: M/M/1 at load 0.5 keeps
-    rho^2 / (1 - rho) = 0.5 packets waiting. The bound is 5 standard errors, 0.4 % at load 0.5; what
-    is left of the empty start after 1 s, a thousand services, is far below that."""
+    """Replications of a known queue have its mean, the truth that intervals are held against: M/M/1
+    at load 0.5 keeps rho^2 / (1 - rho) = 0.5 packets waiting. The bound is 5 standard errors, 0.4 %
+    at load 0.5; what is left of the empty start after 1 s, a thousand services, is far below that.
+    """
     values = sources.pool(sources.SOURCES["mm1-0.5"], 3000)
     assert abs(values.mean() - 0.5) <= 5 * values.std(ddof=1) / math.sqrt(len(values))
     assert values.std(ddof=1) / math.sqrt(len(values)) < 0.004 * 0.5
@@ -71,8 +72,8 @@ def test_replications_of_a_known_queue_have_its_mean() -> None:
 
 @pytest.mark.parametrize("name", list(methods.METHODS))
 def test_every_method_covers_normal_values(name: str) -> None:
-    """The comparison would be with a method that was programmed wrongly: all of them are right for
-    normal values in the limit, here 2000 groups of 60."""
+    """Every method that is compared covers normal values, as all are right for these in the limit,
+    here 2000 groups of 60."""
     groups = np.random.default_rng(8).normal(3.0, 1.0, (2000, 60))
     low, high = methods.METHODS[name](groups, 0.95)
     covered = float(np.mean((low <= 3.0) & (high >= 3.0)))

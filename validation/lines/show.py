@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: How many files are named.
-MOST = 12
+#: Number of files that are named.
+MAX_FILES = 12
 
 
 def main(folder: Path) -> None:
@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
         print(f"{name:24} {run:6} of {lines:6} lines run  {100 * run / lines:5.1f} %")
     print("most lines that are not run:")
     missed = sorted(files.items(), key=lambda item: item[1][0] - item[1][1])
-    for path, (run, lines) in missed[:MOST]:
+    for path, (run, lines) in missed[:MAX_FILES]:
         print(f"  {lines - run:4} of {lines:4}  {path}")
 
 

@@ -47,7 +47,8 @@ QUANTITIES = (
     "marks",
     "retransmissions",
 )
-"""What is kept of each run: of the link, of the flows together, and the delays of the probe."""
+"""Quantities that are kept of each run: of the link, of the flows together, and the delays of
+the probe."""
 
 
 def quantities(side: Mapping[str, Any]) -> dict[str, float]:
@@ -82,13 +83,15 @@ def measure(cell: Cell, replications: int) -> dict[str, Any]:
 
 
 def made() -> dict[str, str]:
-    """What a cell is measured with: the build of the engine, and sources and options of Linux."""
+    """Returns what a cell is measured with: the build of the engine, and sources and options of
+    Linux."""
     of = image().with_suffix(".of")
     return {"engine": build(), "linux": of.read_text("utf-8").strip() if of.exists() else ""}
 
 
 def is_measured(cell: Cell, recorded: Mapping[str, Any], replications: int) -> bool:
-    """Whether a cell has been measured so often with the engine and the kernel that are here."""
+    """Returns True if a cell has been measured so often with the engine and the kernel that are
+    here."""
     row = recorded.get(cell.name, {})
     return row.get("made") == made() and len(row["drops"]["linux"]) == replications
 

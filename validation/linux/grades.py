@@ -1,4 +1,4 @@
-"""What a cell's quantities are worth: each with an interval of its difference, and a grade."""
+"""Grades of a cell's quantities, each with an interval of its difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Quantity:
     amount: float
 
     def tolerance(self, linux: float) -> float:
-        """How far from `linux`, a mean in the shown unit, a value is near it."""
+        """Returns the distance from `linux`, a mean in the shown unit, within which a value is near
+        it."""
         return max(self.share * abs(linux), self.amount)
 
 
@@ -47,7 +48,8 @@ QUANTITIES: dict[str, Quantity] = {
     "marks": Quantity("marks", 1.0, 0, 0.15, 10.0),
     "retransmissions": Quantity("retransmissions", 1.0, 0, 0.15, 10.0),
 }
-"""By the name of the record. Throughput within 2 %, delays and counts as in the table."""
+"""Quantities by their name in the record. Throughput within 2 %, delays and counts as in the
+table."""
 
 GRADES = {
     "agrees": "the interval of the difference contains 0, and is no wider than the tolerance",
@@ -56,7 +58,7 @@ GRADES = {
     "explained": "the difference is larger, and differences.toml says why",
     "unexplained": "the difference is larger, and no reason is known",
 }
-"""What each grade means."""
+"""Meanings of the grades."""
 
 
 DIFFERING = ("explained", "unexplained")
@@ -155,6 +157,6 @@ def _named(cell: str, patterns: Iterable[str]) -> bool:
 
 
 def counts(rows: Iterable[Graded]) -> dict[str, int]:
-    """How many quantities have each grade."""
+    """Counts the quantities of each grade."""
     found = Counter(row.grade for row in rows)
     return {name: found[name] for name in GRADES}

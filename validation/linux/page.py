@@ -32,7 +32,7 @@ SCATTER = DOCS / "images" / "linux-scatter.svg"
 RATIOS = DOCS / "images" / "linux-ratios.svg"
 
 SIGNS = {"agrees": "", "close": "≈", "imprecise": "?", "explained": "†", "unexplained": "‡"}
-"""How the tables show a grade."""
+"""Signs of the grades in tables."""
 
 _TEXT = """\
 # Cells beside Linux
@@ -110,7 +110,8 @@ def summary(rows: Sequence[Graded]) -> str:
 
 
 def changes(rows: Sequence[Graded], before: Sequence[tuple[str, str]]) -> str:
-    """Which of the quantities that differed `before` went, and by which grade, and which stay."""
+    """Returns which of the quantities that differed `before` went, and by which grade, and which
+    stay."""
     grades = {(row.cell, row.key): row.grade for row in rows}
     differ = [place for place, found in grades.items() if found in DIFFERING]
     went = [place for place in before if place not in differ]

@@ -131,7 +131,7 @@ def _bar(axis: Any, place: int, row: Graded) -> None:
 
 
 def _borders(names: Sequence[str]) -> list[int]:
-    """Where the traffic changes from one line to the next."""
+    """Returns the places at which the traffic changes from one line to the next."""
     kinds = [name.partition(" ")[0] for name in names]
     return [place for place in range(1, len(kinds)) if kinds[place] != kinds[place - 1]]
 

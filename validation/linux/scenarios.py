@@ -77,7 +77,8 @@ TRAFFIC: dict[str, list[str]] = {
     "cbr": list(_WIRES),
     "poisson": list(_WIRES),
 }
-"""What is sent: four flows of a congestion control of TCP, or of datagrams; through what."""
+"""Traffic that is sent: four flows of a congestion control of TCP, or of datagrams; through
+what."""
 
 _UDP = {"cbr": "3 Mbit/s", "poisson": "2.25 Mbit/s"}
 """The rate of each of four sources: 12 and 9 Mbit/s in all."""

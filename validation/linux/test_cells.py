@@ -26,7 +26,8 @@ GUIDE = page.DOCS / "guides" / "linux.md"
 
 
 def test_every_cell_has_a_script() -> None:
-    """Half an hour of measurements would end in a refusal, or in something near the scenario."""
+    """Every cell has a script without refusals or approximations, which half an hour of
+    measurements otherwise ends in."""
     assert len({cell.name for cell in CELLS}) == len(CELLS) == 65
     for cell in CELLS:
         check(cell.job())
@@ -36,7 +37,7 @@ def test_every_cell_has_a_script() -> None:
 
 
 def test_quantities() -> None:
-    """A cell would show the probe's delay with the flows' shares mixed in, or one flow's alone."""
+    """Quantities of a cell are those of the link, of the flows together, and of the probe alone."""
     side = {
         "links": [{"throughput_bps": 9e6, "drops": 4, "marks": 2}, {"throughput_bps": 1.0}],
         "flows": [
@@ -58,7 +59,7 @@ def test_quantities() -> None:
 
 
 def test_difference() -> None:
-    """An interval would be that of pairs, which replications of two programs are not."""
+    """The interval of a difference is Welch's, as replications of two programs are no pairs."""
     # Variances 1 and 4, three runs each: the variance of the difference is 5/3. Welch's degrees of
     # freedom are (5/3)^2 / ((1/3)^2 / 2 + (4/3)^2 / 2) = 2.94, so 2, whose t is 4.3027.
     found = grades.difference([1.0, 2.0, 3.0], [4.0, 6.0, 8.0])
@@ -87,13 +88,13 @@ def _cell(name: str, simulated: list[float], linux: list[float]) -> dict[str, An
     ],
 )
 def test_grades(simulated: list[float], linux: list[float], grade: str) -> None:
-    """Noise would pass for agreement, or a difference for noise."""
+    """Grades tell agreement from noise, and a difference from both."""
     (row,) = grades.grade([_cell("reno through red", simulated, linux)], [])
     assert row.grade == grade
 
 
 def test_reasons(tmp_path: Path) -> None:
-    """A reason would excuse what is not of its cells and quantities, or what needs none."""
+    """A reason excuses only its own cells and quantities, and only what differs."""
     reason = {"name": "why", "cells": ["* through red"], "quantities": ["drops"], "reason": "x"}
     red = _cell("reno through red", [10.0, 11.0], [90.0, 91.0])
     codel = {**red, "name": "reno through codel"}
@@ -108,7 +109,7 @@ def test_reasons(tmp_path: Path) -> None:
 
 
 def test_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half an hour of measurements could not be had in parts, or parts be of another engine."""
+    """Measurements can be had in portions, of one engine only."""
     asked: list[str] = []
 
     def measure(cell: Cell, replications: int) -> dict[str, Any]:
@@ -138,7 +139,7 @@ def test_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_changes() -> None:
-    """A difference would be told as gone that stays, or a new one not at all."""
+    """Changes tell which differences went, which stay, and which are new."""
     cells_now = [
         _cell("reno through red", [10.0, 11.0], [90.0, 91.0]),
         _cell("reno through codel", [99.0, 100.0], [99.0, 100.0]),
@@ -153,7 +154,7 @@ def test_changes() -> None:
 
 
 def test_earlier_differences_are_of_cells() -> None:
-    """A difference would be told as gone because its cell has another name."""
+    """Earlier differences are of cells under their present names."""
     names = {cell.name for cell in CELLS}
     assert {cell for cell, _ in grades.read_before()} <= names
     assert len(grades.read_before()) == 36
@@ -168,7 +169,7 @@ TOOLS = all(map(shutil.which, ("ip", "tc", "ethtool", "iperf3", "python3", "ss")
 )
 @pytest.mark.parametrize("name", ["reno through sfq", "cbr through tbf"])
 def test_measured(name: str) -> None:
-    """The record could not be made again: what is measured would be another thing by now."""
+    """Cells can be measured again: both sides fill the link as their paths say."""
     (cell,) = (cell for cell in CELLS if cell.name == name)
     found = cells.measure(cell, 1)
     for side in ("simulated", "linux"):
@@ -183,7 +184,7 @@ def test_measured(name: str) -> None:
 
 
 def test_record() -> None:
-    """A page would have cells that nothing defines, or reasons that explain nothing."""
+    """The record has cells that are defined, and every reason explains something."""
     recorded = cells.read()
     names = [cell.name for cell in CELLS]
     assert list(recorded) == [name for name in names if name in recorded]
@@ -193,7 +194,7 @@ def test_record() -> None:
 
 
 def test_pages_show_what_was_measured() -> None:
-    """A reader would compare with numbers that no run gave."""
+    """Pages show what was measured."""
     recorded, reasons = list(cells.read().values()), grades.read_reasons()
     told = page.page(recorded, reasons, grades.read_before())
     assert page.PAGE.read_text(encoding="utf-8") == told

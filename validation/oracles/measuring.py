@@ -1,4 +1,4 @@
-"""What a cell is, and how it is run: replications against theory, packets against a reference."""
+"""Cells and their runs: replications against theory, packets against a reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PILOT_SEED = 1_000_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell gave. `z` is the distance from theory in standard errors, `half_width` that of
+    """Outcome of a cell. `z` is the distance from theory in standard errors, `half_width` that of
     the 99 % interval as a share of the mean; of an exact cell both are 0 if all agrees."""
 
     theory: float

@@ -22,18 +22,18 @@ import theory
 GUIDE = Path(__file__).resolve().parents[1] / "README.md"
 # Of 200 cells of a right engine two lie outside their 99 % interval in the mean, and more than
 # eight with probability 0.0002.
-MOST_OUTSIDE = 8
+MAX_OUTSIDE = 8
 
 
 def test_cells_agree_with_theory_and_references() -> None:
-    """The engine would simulate other queues than those that it names. Every cell is run as long as
-    its pilot; each exact one must agree in every packet."""
+    """Cells agree with theory and references. Every cell is run as long as its pilot; each exact
+    one must agree in every packet."""
     rows = [
         oracles.row(cell, seed, measuring.run_cell(cell, seed, quick=True))
         for seed, cell in enumerate(oracles.CELLS)
     ]
     outside = [oracles.line(row) for row in rows if not row["inside"]]
-    assert len(outside) <= MOST_OUTSIDE, "\n".join(outside)
+    assert len(outside) <= MAX_OUTSIDE, "\n".join(outside)
     assert not [row for row in rows if row["exact"] and not row["inside"]], "\n".join(outside)
     # A cell this far out is wrong, whatever the others are: 5 standard errors of 20 replications
     # have a probability of 8e-5.
@@ -41,13 +41,13 @@ def test_cells_agree_with_theory_and_references() -> None:
 
 
 def test_there_are_two_hundred_and_no_two_alike() -> None:
-    """The share of agreeing cells would be of fewer cells than the documentation says."""
+    """There are two hundred cells and no two alike, as the documentation says."""
     assert len(oracles.CELLS) == 200
     assert len({(cell.family, cell.title) for cell in oracles.CELLS}) == 200
 
 
 def test_the_record_is_of_these_cells_and_keeps_the_promise() -> None:
-    """The documentation would report a run of other cells, or one that failed."""
+    """The record is of these cells and keeps the promise of the documentation."""
     rows = json.loads(oracles.RESULT.read_text())
     assert [(row["family"], row["cell"]) for row in rows] == [
         (cell.family, cell.title) for cell in oracles.CELLS
@@ -57,7 +57,7 @@ def test_the_record_is_of_these_cells_and_keeps_the_promise() -> None:
 
 
 def test_the_documentation_shows_the_record() -> None:
-    """Readers would trust figures that no run gave."""
+    """The documentation shows the record."""
     rows = json.loads(oracles.RESULT.read_text())
     assert "\n".join(oracles.family_table(rows)) in GUIDE.read_text()
 
@@ -102,7 +102,7 @@ WRONG = [
 def test_a_wrong_model_is_refused(
     cells: list[measuring.Cell], family: str, title: str, model: str, value: float
 ) -> None:
-    """An oracle that accepts any model would accept a wrong engine."""
+    """A wrong model is refused, so that an oracle does not accept a wrong engine."""
     right = sampled(cells, family, title)
     wrong = measuring.Sampled(**{**vars(right), "theory": value})
     outcome = measuring.run_cell(measuring.Cell(family, model, wrong), 77, quick=True)
@@ -111,8 +111,8 @@ def test_a_wrong_model_is_refused(
 
 
 def test_a_wrong_meter_is_refused() -> None:
-    """A comparison packet by packet would not see a bucket that is a hundredth of a rate off, a
-    byte too shallow, or of another standard."""
+    """A wrong meter is refused packet by packet: a bucket a hundredth of a rate off, a byte too
+    shallow, or of another standard."""
     title = "2000000 bit/s, 4000 B, 8000 B, blind, Poisson"
     cell = next(c for c in packets.CELLS if (c.family, c.title) == ("srTCM", title))
     assert isinstance(cell.check, measuring.Exact)
@@ -138,17 +138,17 @@ def test_a_wrong_meter_is_refused() -> None:
     ],
 )
 def test_distributions_have_known_means(states: list[float], mean: float) -> None:
-    """Theory itself would be wrong."""
+    """Distributions of the theory sum to one and have known means."""
     assert math.fsum(states) == pytest.approx(1.0)
     assert math.fsum(n * p for n, p in enumerate(states)) == pytest.approx(mean, rel=5e-3)
 
 
 def test_formulas_have_published_values() -> None:
-    """Theory itself would be wrong: B(10, 10) = 0.2146 (any table of Erlang's formula); M/D/1/1 and
-    M/M/1/1 lose rho/(1 + rho), whatever the service (Sevastyanov). Of two periodic sources one
-    comes behind the other within its service with probability 1/D, and then waits half of it in
-    the mean: 1/(2 D). Loads 0.3 and 0.5 of exponential services: 0.8/0.7 and 0.8/0.14 (Cobham).
-    """
+    """Formulas of the theory have published values: B(10, 10) = 0.2146 (any table of Erlang's
+    formula); M/D/1/1 and M/M/1/1 lose rho/(1 + rho), whatever the service (Sevastyanov). Of two
+    periodic sources one comes behind the other within its service with probability 1/D, and then
+    waits half of it in the mean: 1/(2 D). Loads 0.3 and 0.5 of exponential services: 0.8/0.7 and
+    0.8/0.14 (Cobham)."""
     assert theory.erlang_b(10, 10) == pytest.approx(0.2146, abs=5e-5)
     assert theory.md1k(0.8, 1)[-1] == pytest.approx(0.8 / 1.8)
     assert theory.ndd1_wait(2, 10) == pytest.approx(1 / 20)

@@ -44,9 +44,9 @@ def cobham(classes: Sequence[tuple[float, float, float]]) -> list[float]:
 
 
 def exceptional_first(rate: float, mean: float, square: float) -> float:
-    """What the mean wait in M/G/1 grows by if the first service of each busy period begins after a
-    time of its own, of mean E[R] and second moment E[R^2]: (2 E[R] + lambda E[R^2]) / (2 (1 +
-    lambda E[R])) (Welch, Operations Research 12 (1964) 736-752)."""
+    """Returns the growth of the mean wait in M/G/1 if the first service of each busy period begins
+    after a time of its own, of mean E[R] and second moment E[R^2]: (2 E[R] + lambda E[R^2]) / (2 (1
+    + lambda E[R])) (Welch, Operations Research 12 (1964) 736-752)."""
     return (2.0 * mean + rate * square) / (2.0 * (1.0 + rate * mean))
 
 

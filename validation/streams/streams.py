@@ -123,7 +123,7 @@ def test(words: battery.Words, streams: int) -> dict[str, float]:
 
 
 def overall(rows: Sequence[dict[str, Any]]) -> float:
-    """How likely p-values as uneven as these are, if all is well."""
+    """Returns the probability of p-values as uneven as these, if all is well."""
     return float(stats.kstest([p for row in rows for p in row["p"].values()], "uniform").pvalue)
 
 
@@ -133,8 +133,8 @@ def least(row: dict[str, Any]) -> float:
 
 
 def dieharder(program: Path) -> list[dict[str, Any]]:
-    """What dieharder says of 1000 interleaved members and of the first words of ever new streams;
-    nothing where it is not installed."""
+    """Returns what dieharder says of 1000 interleaved members and of the first words of ever new
+    streams; nothing where it is not installed."""
     if shutil.which("dieharder") is None:
         print("dieharder is not installed (a package of Debian's): left out")
         return []

@@ -28,7 +28,7 @@ def philox(words: int) -> battery.Words:
 
 @pytest.mark.parametrize("name", list(battery.TESTS))
 def test_a_good_generator_passes(name: str) -> None:
-    """The expected counts of a test would be wrong, and every stream would fail it."""
+    """A good generator passes every test."""
     assert battery.TESTS[name](philox(WORDS)) > 1e-4
 
 
@@ -74,20 +74,21 @@ BAD = [
 
 @pytest.mark.parametrize(("make", "name"), BAD, ids=[f"{m.__name__}-{n}" for m, n in BAD])
 def test_a_bad_generator_fails(make: object, name: str) -> None:
-    """A test that passes anything would pass bad streams."""
+    """A bad generator fails: no test passes anything."""
     assert callable(make)
     assert battery.TESTS[name](make(WORDS)) < streams.FAILED
 
 
 def test_a_lattice_fails_birthday_spacings_and_uniformity() -> None:
-    """The two tests that look at words of 32 bits would see no coarse ones."""
+    """A lattice fails birthday spacings and uniformity, the two tests that look at words of 32
+    bits."""
     coarse = philox(WORDS) & np.uint32(0xFFFF_FC00)
     assert battery.birthday_spacings(coarse) < streams.FAILED
     assert battery.uniformity(philox(WORDS) >> np.uint32(1)) < streams.FAILED
 
 
 def test_the_record_is_of_a_full_run_that_passed() -> None:
-    """The documentation would report a run that was cut short, or that failed."""
+    """The record is of a full run that passed."""
     document = json.loads(streams.RESULT.read_text())
     assert document["words"] == streams.WORDS
     right = [row for row in document["rows"] if row["names"] in streams.NAMES]
@@ -102,7 +103,8 @@ def test_the_record_is_of_a_full_run_that_passed() -> None:
 
 
 def test_lines_of_dieharder_are_read() -> None:
-    """Its failures would not be seen. The lines are as version 3.31.1 prints them."""
+    """Lines of dieharder are read, failures among them. The lines are as version 3.31.1 prints
+    them."""
     text = (
         "#   test_name   |ntup| tsamples |psamples|  p-value |Assessment\n"
         "   diehard_birthdays|   0|       100|     100|0.26570074|  PASSED  \n"

@@ -1,4 +1,5 @@
-"""What the ns.py programs share: arguments, the timed run, and its result as one line of JSON."""
+"""Shared parts of the ns.py programs: arguments, the timed run, and its result as one line of
+JSON."""
 
 from __future__ import annotations
 

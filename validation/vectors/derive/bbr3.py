@@ -450,7 +450,7 @@ class Bbr3:
 
 
 def happen(law: Bbr3, events: Events, at: int, instant: Instant) -> None:
-    """What happens at one time."""
+    """Applies the events of one time."""
     now, sampler = Fraction(at, 10**9), law.sampler
     if instant.limits:
         sampler.limit()

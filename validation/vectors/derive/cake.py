@@ -66,7 +66,7 @@ class Tin:
     overflow_drops: int = 0
 
     def count(self, *sets: str) -> int:
-        """How many flows are in some of the sets."""
+        """Counts the flows in some of the sets."""
         return sum(flow.set in sets for flow in self.flows.values())
 
 
@@ -90,12 +90,12 @@ class Cake:
         self.sojourn = Fraction(0)
 
     def quantum(self, tin: Tin) -> Fraction:
-        """What a flow of a tin may send in a round."""
+        """Returns the bytes that a flow of a tin may send in a round."""
         scaled = 1514 if tin.rate is None else min(max(tin.rate // 8 // 4096, 300), 1514)
         return quantity(self.given["quantum"]) if "quantum" in self.given else Fraction(scaled)
 
     def ready(self, now: Fraction) -> Fraction:
-        """When the shaper lets the next packet leave that waits at `now`."""
+        """Returns the time at which the shaper lets the next packet leave that waits at `now`."""
         return max(now, min(self.next, self.failsafe))
 
     def cobalt(self, tin: Tin) -> Cobalt:
@@ -117,7 +117,7 @@ class Cake:
         return 2 * source, 2 * destination + 1
 
     def hash(self, packet: Packet) -> int:
-        """What tells flows apart."""
+        """Returns the value that tells flows apart."""
         source, destination = self.hosts(packet)
         return {
             "none": 0,
@@ -196,7 +196,7 @@ class Cake:
             self.overflow(now)
 
     def too_much(self) -> bool:
-        """Whether more waits than may."""
+        """Returns True if more waits than may."""
         sizes = [packet.size for packet in self.waiting()]
         number = len(sizes) if self.limit.endswith("packets") else sum(sizes)
         return number > quantity(self.limit)
@@ -211,7 +211,7 @@ class Cake:
         self.log.drop(flow.cobalt.queue.pop(0), now, "overflow")
 
     def on_wire(self, size: int) -> int:
-        """What a packet takes on the wire."""
+        """Returns the length of a packet on the wire."""
         get = self.given.get
         length = max(size + quantity(get("overhead", "0 B")), quantity(get("mpu", "0 B")))
         framing = get("framing", "none")
@@ -292,7 +292,7 @@ class Cake:
         return flow.cobalt.dequeue(now)
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         flows = [flow for tin in self.tins for flow in tin.flows.values()]
         return [packet for flow in flows for packet in flow.cobalt.queue]
 

@@ -31,7 +31,7 @@ class Cobalt:
         self.sojourn = Fraction(0)
 
     def control(self, time: Fraction) -> Fraction:
-        """When the signal after one at `time` is due."""
+        """Returns the time at which the signal after one at `time` is due."""
         return time + self.interval / root(Fraction(max(self.count, 1)))
 
     def full(self, now: Fraction) -> None:
@@ -53,7 +53,7 @@ class Cobalt:
             self.drop_next = self.control(self.drop_next)
 
     def decide(self, packet: Packet, now: Fraction) -> str:
-        """Whether a packet that leaves is passed, marked or dropped."""
+        """Decides if a packet that leaves is passed, marked or dropped."""
         sojourn = now - packet.entered
         schedule = now - self.drop_next
         due = self.count > 0 and schedule >= 0
@@ -108,7 +108,7 @@ class Cobalt:
         return None
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return self.queue
 
     def state(self) -> dict[str, Fraction]:

@@ -50,7 +50,7 @@ class CoDel:
         return packet, now >= self.first_above
 
     def control_law(self, time: Fraction) -> Fraction:
-        """When the drop after one at `time` is due (section 5.5)."""
+        """Returns the time at which the drop after one at `time` is due (section 5.5)."""
         return time + self.interval / root(Fraction(self.count))
 
     def dequeue(self, now: Fraction) -> Packet | None:
@@ -94,7 +94,7 @@ class CoDel:
         return packet
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return self.queue
 
     def state(self) -> dict[str, Fraction]:

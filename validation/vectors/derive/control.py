@@ -1,4 +1,4 @@
-"""What a congestion control is told in the vectors of controls, by time."""
+"""Events that a congestion control is told in the vectors of controls, by time."""
 
 from __future__ import annotations
 

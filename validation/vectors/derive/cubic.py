@@ -38,7 +38,7 @@ class HyStart:
         self.delays: list[Fraction] = []
 
     def ends(self, now: Fraction, rtt: Fraction, window: Fraction, una: int, nxt: int) -> bool:
-        """Whether an acknowledgement ends slow start at a window in segments; smss is 1."""
+        """Returns True if an acknowledgement ends slow start at a window in segments; smss is 1."""
         self.delay_min = rtt if self.delay_min is None else min(self.delay_min, rtt)
         if una > self.end:
             self.end, self.round_start, self.last_ack, self.delays = nxt, now, now, []
@@ -86,7 +86,7 @@ class Cubic:
 
     @property
     def slow_start(self) -> bool:
-        """Whether the window is below the threshold."""
+        """Returns True if the window is below the threshold."""
         return self.threshold is None or self.window < self.threshold
 
     def acknowledge(self, now: Fraction, row: dict[str, int]) -> None:

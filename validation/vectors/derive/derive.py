@@ -66,7 +66,8 @@ def paths() -> list[Path]:
 
 
 def expected(path: Path) -> dict[str, Any]:
-    """What the model of the mechanism says of a vector, in the form of the file."""
+    """Returns the expectation of a vector that the model of its mechanism has, in the form of the
+    file."""
     if path.parent.name in {*CONTROLS, *SAMPLED}:
         states = SAMPLED.get(path.parent.name, expected_of_control)(path)["state"]
         return {"state": [{name: plain(x) for name, x in row.items()} for row in states]}

@@ -23,7 +23,7 @@ class Lane:
         self.sum = Fraction(0)
 
     def delay(self, time: Fraction) -> Fraction:
-        """How long the packet at the head has waited."""
+        """Returns the time that the packet at the head has waited."""
         return time - self.queue[0].entered if self.queue else Fraction(0)
 
     def recur(self, likelihood: Fraction) -> bool:
@@ -75,23 +75,23 @@ class DualPi2:
             self.due += self.interval
 
     def hit(self, lane: Lane, probability: Fraction) -> bool:
-        """Whether an event of this probability happens."""
+        """Returns True if an event of this probability happens."""
         if self.given.get("decisions", "random") == "recurrent":
             return lane.recur(probability)
         assert probability in (0, 1) or probability > 1, f"{probability} is left to chance"
         return probability > 0
 
     def is_low(self, packet: Packet) -> bool:
-        """Whether a packet has the L queue."""
+        """Returns True if a packet has the L queue."""
         low = ("ect1", "ce") if self.given.get("low_latency", "ect1") == "ect1" else None
         return packet.ecn in low if low else packet.capable
 
     def short(self) -> bool:
-        """Whether less than two MTUs wait."""
+        """Returns True if less than two MTUs wait."""
         return sum(packet.size for packet in self.waiting()) < 2 * self.mtu
 
     def fate(self, packet: Packet, native: Fraction, coupled: bool) -> str:
-        """What the probabilities make of a packet."""
+        """Returns the fate of a packet by the probabilities."""
         overload = self.k * self.p > 1
         coupled = coupled and not self.short()
         if not self.is_low(packet):
@@ -160,7 +160,7 @@ class DualPi2:
         return None
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return self.low.queue + self.classic.queue
 
     def state(self) -> dict[str, Fraction]:

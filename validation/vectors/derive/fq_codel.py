@@ -51,7 +51,7 @@ class FqCoDel:
             self.drop(now)
 
     def too_much(self) -> bool:
-        """Whether more waits than may."""
+        """Returns True if more waits than may."""
         waiting = self.waiting()
         size = sum(packet.size for packet in waiting)
         number = len(waiting) if self.limit.endswith("packets") else size
@@ -99,7 +99,7 @@ class FqCoDel:
             self.log.mark(packet, now)
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return [packet for queue in self.queues.values() for packet in queue.queue]
 
     def state(self) -> dict[str, Fraction]:

@@ -31,7 +31,7 @@ class FqPie:
         return index, self.queues.setdefault(index, Pie(given, self.log))
 
     def has_room(self, packet: Packet) -> bool:
-        """Whether both limits leave room."""
+        """Returns True if both limits leave room."""
         memory = self.parameters.get("memory_limit", "33554432 B")
         limits = (self.parameters.get("limit", "10240 packets"), memory)
         return all(fits(limit, packet.size, self.waiting()) for limit in limits)
@@ -76,7 +76,7 @@ class FqPie:
         return None
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return [packet for queue in self.queues.values() for packet in queue.queue]
 
     def state(self) -> dict[str, Fraction]:

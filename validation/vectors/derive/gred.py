@@ -94,7 +94,7 @@ class Gred:
         return packet
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return self.queue
 
     def state(self) -> dict[str, Fraction]:

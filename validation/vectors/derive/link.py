@@ -65,13 +65,13 @@ class Packet:
 
     @property
     def capable(self) -> bool:
-        """Whether it may be marked."""
+        """True if the packet may be marked."""
         return self.ecn != "not-ect"
 
 
 @dataclass
 class Log:
-    """What became of packets: rows of a number, a time and, of drops, a reason."""
+    """Log of packets: rows of a number, a time and, of drops, a reason."""
 
     departures: list[list[Any]] = field(default_factory=list)
     drops: list[list[Any]] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Model(Protocol):
         """The packet to transmit next."""
 
     def waiting(self) -> list[Packet]:
-        """What waits, in any order."""
+        """Returns the packets that wait, in any order."""
 
     def state(self) -> dict[str, Fraction]:
         """Its named quantities."""
@@ -107,7 +107,8 @@ class Shaper(Model, Protocol):
     """A mechanism that may hold packets back."""
 
     def ready(self, now: Fraction) -> Fraction:
-        """When to ask again, if `dequeue` gave nothing at `now` and packets wait."""
+        """Returns the time at which to ask again, if `dequeue` gave nothing at `now` and packets
+        wait."""
 
 
 @dataclass
@@ -183,14 +184,14 @@ def run(case: Case, model: Model, log: Log) -> dict[str, Any]:
 
 
 def backlog(model: Model) -> dict[str, Fraction]:
-    """What waits, by packets and bytes."""
+    """Returns the packets and bytes that wait."""
     waiting = model.waiting()
     sizes = sum(packet.size for packet in waiting)
     return {"backlog_packets": Fraction(len(waiting)), "backlog_bytes": Fraction(sizes)}
 
 
 def fits(limit: str | None, size: int, waiting: list[Packet]) -> bool:
-    """Whether a buffer of `limit`, in packets or bytes, has room beside what waits."""
+    """Returns True if a buffer of `limit`, in packets or bytes, has room beside what waits."""
     if limit is None:
         return True
     if re.fullmatch(r"\d+ packets", limit):

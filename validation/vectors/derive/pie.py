@@ -47,7 +47,7 @@ class Pie:
         return sum(packet.size for packet in self.queue)
 
     def delay(self) -> Fraction:
-        """What is known of the delay (section 4.3, or section 5.2 by the departure rate)."""
+        """Returns the known delay (section 4.3, or section 5.2 by the departure rate)."""
         if self.by_rate:
             return self.size() * self.average / self.threshold
         return self.sojourn if self.queue else Fraction(0)
@@ -82,7 +82,7 @@ class Pie:
             self.due += self.interval
 
     def early(self, size: int) -> bool:
-        """Whether a packet that arrives is dropped early (appendix A, drop_early)."""
+        """Returns True if a packet that arrives is dropped early (appendix A, drop_early)."""
         if self.former < self.target / 2 and self.p < Fraction(2, 10):
             return False
         if self.size() <= 2 * self.mean_packet:
@@ -150,7 +150,7 @@ class Pie:
         return packet
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return self.queue
 
     def state(self) -> dict[str, Fraction]:

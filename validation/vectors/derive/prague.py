@@ -58,7 +58,7 @@ class Prague:
 
     @property
     def slow_start(self) -> bool:
-        """Whether the window is below the threshold."""
+        """Returns True if the window is below the threshold."""
         return self.threshold is None or self.window < self.threshold
 
     @property
@@ -69,7 +69,7 @@ class Prague:
         return max(self.srtt, self.reference) if independent else self.srtt
 
     def _passed(self, since: Round, now: Fraction) -> bool:
-        """Whether both a window of data and a virtual round trip are over."""
+        """Returns True if both a window of data and a virtual round trip are over."""
         return self.una > since.end and now - since.start >= self.virtual
 
     def _round(self, now: Fraction) -> Round:

@@ -17,7 +17,7 @@ __all__ = ["Events", "Instant", "Sample", "Sampler", "Segment"]
 
 @dataclass
 class Segment:
-    """What is kept of a segment (P in the draft)."""
+    """State of a segment (P in the draft)."""
 
     number: int
     sent: Fraction
@@ -32,7 +32,7 @@ class Segment:
 
 @dataclass
 class Sample:
-    """What an acknowledgement says (RS in the draft)."""
+    """Sample of an acknowledgement (RS in the draft)."""
 
     now: Fraction
     newest: Segment
@@ -148,7 +148,7 @@ class Sampler:
 
 @dataclass
 class Instant:
-    """What happens at one time, in this order."""
+    """Events of one time, in this order."""
 
     limits: int = 0
     ack: dict[str, Any] | None = None
@@ -186,7 +186,7 @@ class Events:
         return self.at.setdefault(at, Instant())
 
     def recovering(self, at: int) -> bool:
-        """Whether losses are being repaired before and after what happens at a time."""
+        """Returns True if losses are being repaired before and after the events of a time."""
         return any(row["from_ns"] < at < row["to_ns"] for row in self.recoveries)
 
     def __iter__(self) -> Iterator[tuple[int, Instant]]:

@@ -44,7 +44,7 @@ class Scheduler:
         return packet
 
     def waiting(self) -> list[Packet]:
-        """What waits in all classes."""
+        """Returns the packets that wait in all classes."""
         return [packet for queue in self.queues for packet in queue]
 
     def state(self) -> dict[str, Fraction]:
@@ -52,7 +52,7 @@ class Scheduler:
         return {f"queue_packets.{i}": Fraction(len(q)) for i, q in enumerate(self.queues)}
 
     def cost(self, packet: Packet) -> Fraction:
-        """What it takes of the virtual time of its class."""
+        """Returns the share of the virtual time of its class that a packet takes."""
         return 8 * packet.size / self.weights[packet.precedence]
 
     def busy(self) -> list[int]:
@@ -91,7 +91,7 @@ class RoundRobin(Scheduler):
         self.granted = False
 
     def size(self, packet: Packet) -> int:
-        """What a packet takes of a deficit."""
+        """Returns the share of a deficit that a packet takes."""
         return 1 if self.packets else packet.size
 
     def activate(self, number: int, now: Fraction) -> None:
@@ -280,4 +280,4 @@ SCHEDULERS: dict[str, type[Scheduler]] = {
     "wfq": Wfq,
     "wrr": RoundRobin,
 }
-"""By name in Forebay."""
+"""Schedulers by their name in Forebay."""

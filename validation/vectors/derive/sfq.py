@@ -49,13 +49,13 @@ class Sfq:
             self.drop(max(self.queues, key=lambda index: len(self.queues[index])), now)
 
     def key(self, packet: Packet) -> int:
-        """What has a queue: a 5-tuple, or a source host."""
+        """Returns the key of a queue: a 5-tuple, or a source host."""
         if self.parameters.get("keys") == "src" and packet.hosts is not None:
             return packet.hosts[packet.ack]
         return 2 * packet.flow + packet.ack
 
     def too_much(self) -> bool:
-        """Whether more waits than may."""
+        """Returns True if more waits than may."""
         sizes = [packet.size for packet in self.waiting()]
         number = len(sizes) if self.limit.endswith("packets") else sum(sizes)
         return number > quantity(self.limit)
@@ -83,7 +83,7 @@ class Sfq:
         return None
 
     def waiting(self) -> list[Packet]:
-        """What waits."""
+        """Returns the packets that wait."""
         return [packet for queue in self.queues.values() for packet in queue]
 
     def state(self) -> dict[str, Fraction]:

@@ -18,7 +18,7 @@ class Bucket:
         self.rate, self.depth, self.level, self.at = rate / 8, depth, depth, Fraction(0)
 
     def tokens(self, now: Fraction) -> Fraction:
-        """What is in it."""
+        """Returns the tokens in the bucket."""
         return min(self.depth, self.level + self.rate * (now - self.at))
 
     def take(self, size: int, now: Fraction) -> None:
@@ -26,7 +26,7 @@ class Bucket:
         self.level, self.at = self.tokens(now) - size, now
 
     def covers_at(self, size: int, now: Fraction) -> Fraction:
-        """When it has tokens for `size`."""
+        """Returns the time at which it has tokens for `size`."""
         return now + max(Fraction(0), size - self.tokens(now)) / self.rate
 
 
@@ -65,11 +65,11 @@ class Tbf:
             self.log.drop(packet, now, "overflow")
 
     def ready_for(self, packet: Packet, now: Fraction) -> Fraction:
-        """When there are tokens for `packet`."""
+        """Returns the time at which there are tokens for `packet`."""
         return max(bucket.covers_at(packet.size, now) for bucket in self.buckets)
 
     def ready(self, now: Fraction) -> Fraction:
-        """When the head may leave."""
+        """Returns the time at which the head may leave."""
         return self.ready_for(self.waiting()[0], now)
 
     def dequeue(self, now: Fraction) -> Packet | None:
@@ -182,13 +182,13 @@ class Htb:
         return packet
 
     def ready(self, now: Fraction) -> Fraction:
-        """When a bucket that is in debt is not any more."""
+        """Returns the first time at which a bucket that is in debt no longer is."""
         buckets = [bucket for one in self.classes for bucket in (one.rate, one.ceil)]
         times = [bucket.covers_at(0, now) for bucket in buckets]
         return min(time for time in times if time > now)
 
     def waiting(self) -> list[Packet]:
-        """What waits in all leaves."""
+        """Returns the packets that wait in all leaves."""
         return [packet for leaf in self.leaves for packet in leaf.queue]
 
     def state(self) -> dict[str, Fraction]:
