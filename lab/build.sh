@@ -34,8 +34,8 @@ engine() {
   cp "$OUT" lab/dist/forebay.wasm
 }
 
-[ "${1:-}" = page ] || engine
 command -v npm >/dev/null || { echo "lab: needs node and npm, from nodejs.org" >&2; exit 1; }
+[ "${1:-}" = page ] || engine
 cd lab
 # The packages are installed once for each lock file.
 cmp -s package-lock.json node_modules/.lock || {
