@@ -45,6 +45,14 @@ WHY_TEST = "the first line of a test says what holds, then why it matters"
 HOLLOW = re.compile(r"(?:Tests?|Checks?|Verif(?:y|ies)|Ensures?|Make sure|Should)\b", re.IGNORECASE)
 """Beginnings of a comment that says what is done, not what holds."""
 
+COUNTERFACTUAL = re.compile(r"[^.:;]*\b(?:would|could|might)\b")
+"""Beginnings of a comment that says what a failure would do, not what holds."""
+
+QUESTION = re.compile(r"(?:What|Whether|How|When|By|Where|Why|Which|Who)\b")
+"""Openings of a comment that ask; nouns and verbs say what something is or does."""
+
+WHY_OPENING = "a comment opens with a noun or a verb: what something is, or does"
+
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:
     """Mechanisms, parameters and tests that are not explained."""
@@ -52,6 +60,7 @@ def check(sources: Sequence[Source]) -> Iterator[Finding]:
     for source in sources:
         if source.suffix == ".rs":
             yield from check_rust(source)
+            yield from check_openings(source)
     for source in in_python(sources, "tests/", "bench/", "validation/"):
         yield from check_python(source)
 
@@ -101,6 +110,17 @@ def check_rust(source: Source) -> Iterator[Finding]:
         yield from _opening(source.path, line_of(leaf), comment)
 
 
+def check_openings(source: Source) -> Iterator[Finding]:
+    """Doc comments of a Rust file that open with a question."""
+    before = ""
+    for number, line in enumerate(source.lines, start=1):
+        words = line.strip()
+        mark = words[:3] if words[:3] in ("///", "//!") else ""
+        if mark and mark != before and QUESTION.match(words[3:].strip()):
+            yield Finding(source.path, number, f"`{words}`", WHY_OPENING)
+        before = mark
+
+
 def _of_comment(leaf: Node) -> bool:
     parents = (leaf.parent, leaf.parent.parent if leaf.parent is not None else None)
     return any(parent is not None and parent.type == "line_comment" for parent in parents)
@@ -116,5 +136,5 @@ def check_python(source: Source) -> Iterator[Finding]:
 def _opening(path: str, line: int, comment: str) -> Iterator[Finding]:
     if not comment:
         yield Finding(path, line, "a test without a word above", WHY_TEST)
-    elif HOLLOW.match(comment):
+    elif HOLLOW.match(comment) or COUNTERFACTUAL.match(comment):
         yield Finding(path, line, f"`{comment.splitlines()[0]}`", WHY_TEST)
