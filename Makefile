@@ -39,7 +39,7 @@ format: $(VENV)/.tools ## put everything into its format; seconds
 	cargo fmt --all
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	! command -v npm >/dev/null || lab/check.sh format
+	! command -v npm >/dev/null || { lab/install.sh && cd lab && npm run --silent format; }
 
 validate: $(VENV)/.tools ## the long proofs, in portions that resume; ONLY=list names them; hours
 	@$(BIN)/python validation/validate.py $(ONLY) $(if $(ARGS),-- $(ARGS))

@@ -1,15 +1,15 @@
 // Makes the page: one file with style, script, worker and engine in it.
 
-import { build } from "esbuild";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { parse } from "smol-toml";
 
 const OUT = "../python/forebay/lab/page.html";
 
 const lessons = readdirSync("lessons")
   .filter((name) => name.endsWith(".lesson.toml"))
-  .sort((a, b) => parseInt(a) - parseInt(b))
+  .sort((a, b) => parseInt(a, 10) - parseInt(b, 10))
   .map((name) => {
     const { text, ...lesson } = parse(readFileSync(`lessons/${name}`, "utf-8"));
     const id = name.replace(/^\d+-|\.lesson\.toml$/g, "");

@@ -37,10 +37,5 @@ engine() {
 command -v npm >/dev/null || { echo "lab: needs node and npm, from nodejs.org" >&2; exit 1; }
 [ "${1:-}" = page ] || engine
 cd lab
-# The packages are installed once for each lock file.
-cmp -s package-lock.json node_modules/.lock || {
-  npm ci --silent --no-fund --no-audit
-  cp package-lock.json node_modules/.lock
-}
-npm run --silent check
+./install.sh
 npm run --silent build

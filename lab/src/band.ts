@@ -1,11 +1,11 @@
-// How far replications differ: the 95 % confidence interval of the mean at each sample, from runs
+// The spread of replications: the 95 % confidence interval of the mean at each sample, from runs
 // of the same scenario on other random numbers.
 
-import { request } from "./document";
 import type { Scenario } from "./document";
+import { request } from "./document";
 import type { Tables } from "./engine";
 import { Player } from "./player";
-import { append } from "./traces";
+import { append } from "./samples";
 
 /** Replications of a band. */
 export const REPLICATIONS = 10;
@@ -29,8 +29,8 @@ export class Replications {
   constructor(
     private readonly source: string,
     private readonly module: WebAssembly.Module,
-    /** Hears of the band after each replication from the second on, or why there is none. */
-    private readonly told: (band: Band | string) => void,
+    /** Receives the band after each replication from the second on, or why there is none. */
+    private readonly changed: (band: Band | string) => void,
   ) {}
 
   /** Begin with a scenario; what was under way is left. */
@@ -48,28 +48,28 @@ export class Replications {
   private next(scenario: Scenario, number: number): void {
     const columns: Tables = {};
     const nothing = (): void => undefined;
-    const audience = {
+    const listener = {
       begun: nothing,
       delays: nothing,
-      told: nothing,
-      look: ({ series }: { series: Tables }): void => append(columns, series),
+      stepped: nothing,
+      snapshot: ({ series }: { series: Tables }): void => append(columns, series),
       over: (): void => {
         this.runs.push(columns);
         if (this.runs.length > 1) {
-          this.told(bandOf(this.runs));
+          this.changed(bandOf(this.runs));
         }
         if (number + 1 < REPLICATIONS) {
           run(number + 1);
         }
       },
-      wrong: ({ message }: { message: string }): void => this.told(message),
-      failed: (message: string): void => this.told(message),
+      wrong: ({ message }: { message: string }): void => this.changed(message),
+      failed: (message: string): void => this.changed(message),
     };
     const run = (which: number): void => {
       this.player?.end();
       this.next(scenario, which);
     };
-    this.player = new Player(this.source, this.module, audience, nothing);
+    this.player = new Player(this.source, this.module, listener, nothing);
     const replication = scenario.replication + number;
     const wanted = { ...request({ ...scenario, replication }), watched: false };
     this.player.start(wanted, Infinity, { playing: true, speed: null });

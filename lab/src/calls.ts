@@ -2,8 +2,8 @@
 
 import type { Threshold } from "./charts";
 import type { Layout, Row } from "./engine";
+import { splitPath } from "./key-path";
 import { read } from "./quantity";
-import { splitPath } from "./toml";
 
 /** A group of calls that share lines in the way of Erlang's formula. */
 export interface Theory {
@@ -27,10 +27,7 @@ export function erlangB(load: number, lines: number): number {
 /** The formula for each group of calls for which it holds: calls come one by one, at random and
  * for as long as the run lasts, from any number of sources, and a number of lines is all that
  * limits them. How long they last need not be exponential. */
-export function theories(
-  resolved: Record<string, string>,
-  layout: Layout,
-): Map<string, Theory> {
+export function theories(resolved: Record<string, string>, layout: Layout): Map<string, Theory> {
   const found = new Map<string, Theory>();
   const parameters = byName(resolved);
   const groups = layout.flows.filter(({ transport }) => transport === "calls");
@@ -48,12 +45,14 @@ export function theories(
     }
     const load = loads.reduce<number>((sum, each) => sum + each!, 0);
     const theory = { load, lines, blocking: erlangB(load, lines) };
-    own.forEach(({ group }) => found.set(group.name, theory));
+    for (const { group } of own) {
+      found.set(group.name, theory);
+    }
   }
   return found;
 }
 
-/** What the formula gives, as lines of the chart of blocking. */
+/** Lines of the chart of blocking: the values of the formula. */
 export function formulas(of: Map<string, Theory>): Threshold[] {
   return [...of].map(([place, { load, lines, blocking }]) => {
     const about = `${Number(load.toPrecision(3))} erlang, ${lines} lines`;
@@ -100,7 +99,7 @@ function byName(resolved: Record<string, string>): Map<string, Map<string, strin
   return found;
 }
 
-/** How many calls an aggregate admits; null unless a number of lines is all that it goes by. */
+/** The lines of an aggregate; null unless a number of lines is all that its admission goes by. */
 function linesOf(aggregate: Map<string, string>): number | null {
   const lines = read(aggregate.get("admission.capacity.calls") ?? "");
   const others = [...aggregate].filter(([key, value]) => {

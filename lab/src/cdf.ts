@@ -92,7 +92,7 @@ export class DelayCdf {
     return this.choice.shown.map((name) => this.names.indexOf(name));
   }
 
-  /** What it shows, since when, and of how many groups where some are left out. */
+  /** The title: the unit, since when packets count, and of how many groups if some are left out. */
   private get title(): string {
     const words = ["ms", this.since(), this.choice.words].filter(Boolean);
     return `CDF of one-way delay (${words.join(", ")})`;
@@ -183,7 +183,10 @@ function joined(curve: ArrayLike<number | null | undefined>): (number | null)[] 
   let last: number | null = null;
   const known = Array.from(curve, (value) => value ?? null);
   const end = known.findLastIndex((value) => value !== null);
-  return known.map((value, at) => (at > end ? null : (last = value ?? last)));
+  return known.map((value, at) => {
+    last = value ?? last;
+    return at > end ? null : last;
+  });
 }
 
 /** The points of a distribution, without two at one delay: of those the last counts. */

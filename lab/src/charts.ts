@@ -1,8 +1,8 @@
-// What is drawn of a network: which charts, and which lines can be in each.
+// The charts of a network, and the lines that can be in each.
 
 import type uPlot from "uplot";
 
-import { Choice, MOST } from "./choice";
+import { type Choice, MOST } from "./choice";
 import type { Layout } from "./engine";
 
 /** A horizontal line at a value that a law goes by, or that a formula gives. */
@@ -16,10 +16,10 @@ export interface Threshold {
 }
 
 export interface Line {
-  /** What the legend calls it. */
+  /** Its name in the legend. */
   label: string;
   table: string;
-  /** Where there is no such column, `instead` is shown. */
+  /** The column that is drawn; `instead` where there is none of that name. */
   column: string;
   instead?: string;
   scale: number;
@@ -63,12 +63,12 @@ export function linesOf({ places, choice }: Chart): Line[] {
 
 /** The thresholds of a chart, without those of places that are left out. */
 export function thresholdsOf({ places, thresholds, choice }: Chart): Threshold[] {
-  const out = new Set(places.map(({ name }) => name));
-  choice.shown.forEach((name) => out.delete(name));
+  const shown = new Set(choice.shown);
+  const out = new Set(places.map(({ name }) => name).filter((name) => !shown.has(name)));
   return thresholds.filter(({ place }) => !out.has(place));
 }
 
-/** How many places of a chart are drawn at first. */
+/** The number of places of a chart that are drawn at first. */
 export function roomOf({ places }: Wanted): number {
   return Math.max(1, Math.floor(MOST / Math.max(1, ...places.map(({ lines }) => lines.length))));
 }
@@ -174,8 +174,8 @@ export function unitOf(name: string): [number, string] {
     [/_packets$|drops$|marks$/, 1, "packets"],
     [/_ratio$/, 100, "%"],
   ];
-  const [, scale, unit] = units.find(([end]) => end.test(name)) ?? [, 1, ""];
-  return [scale!, unit!];
+  const [, scale, unit] = units.find(([end]) => end.test(name)) ?? [/$/, 1, ""];
+  return [scale, unit];
 }
 
 const RATES: [string, number][] = [
@@ -195,6 +195,8 @@ export function fitUnit(chart: Wanted, largest: number): boolean {
     return false;
   }
   chart.unit = unit;
-  chart.places.forEach(({ lines }) => lines.forEach((line) => (line.scale = scale)));
+  for (const line of chart.places.flatMap(({ lines }) => lines)) {
+    line.scale = scale;
+  }
   return true;
 }

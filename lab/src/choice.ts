@@ -1,4 +1,4 @@
-// Which of many places a chart draws: the largest, or those that the reader has chosen.
+// The places that a chart draws of many: the largest, or those that the reader has chosen.
 
 import { html } from "./dom";
 
@@ -6,18 +6,18 @@ import { html } from "./dom";
 export const MOST = 7;
 
 export class Choice {
-  /** What is left out, and a choice of it; hidden where nothing is. */
+  /** The places that are left out, to be chosen from; hidden where none are. */
   readonly root = html("details", { class: "choice", hidden: true });
   private readonly summary = html("summary");
   private names: string[] = [];
   private drawn: string[] = [];
   private room = MOST;
-  /** Whether the reader has chosen: then sizes no longer count. */
+  /** True once the reader has chosen: then sizes no longer count. */
   private chosen = false;
   private ranked = false;
-  private heard = 0;
+  private rankings = 0;
 
-  /** `changed` hears of a choice of the reader. */
+  /** `changed` is called when the reader has chosen. */
   constructor(private readonly changed: () => void) {
     this.root.append(this.summary);
     this.root.addEventListener("toggle", () => this.list());
@@ -26,7 +26,7 @@ export class Choice {
   /** Begin with places in the order of the network, of which `room` are drawn at first. A choice
    * among the same places stays. */
   begin(names: string[], room: number): void {
-    this.heard = 0;
+    this.rankings = 0;
     const same = names.join("\n") === this.names.join("\n");
     if (same && (this.chosen || room === this.room)) {
       return;
@@ -49,8 +49,8 @@ export class Choice {
   /** Draw the largest by their sizes so far; whether that changes what is drawn. Sizes are asked
    * for at the first, second, fourth, eighth time and so on, so that lines stay, and at the end. */
   rank(size: (name: string) => number, end: boolean): boolean {
-    this.heard += 1;
-    const due = end || (this.heard & (this.heard - 1)) === 0;
+    this.rankings += 1;
+    const due = end || (this.rankings & (this.rankings - 1)) === 0;
     if (!due || this.chosen || this.names.length <= this.room) {
       return false;
     }
@@ -83,7 +83,9 @@ export class Choice {
     // The box that was clicked keeps the focus: the list is changed in place where it is there.
     const known = [...this.root.querySelectorAll<HTMLInputElement>("input")];
     if (known.map(({ value }) => value).join("\n") === this.names.join("\n")) {
-      known.forEach((box) => (box.checked = this.drawn.includes(box.value)));
+      for (const box of known) {
+        box.checked = this.drawn.includes(box.value);
+      }
       return;
     }
     const boxes = this.names.map((name) => {
@@ -95,7 +97,7 @@ export class Choice {
     const largest = html("button", { type: "button" }, "The largest");
     largest.addEventListener("click", () => {
       this.chosen = false;
-      this.heard = 0;
+      this.rankings = 0;
       this.changed();
     });
     this.root.replaceChildren(this.summary, html("div", { class: "list" }, largest, ...boxes));

@@ -5,7 +5,7 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 /** The same, lighter, on a dark page. */
 const LIGHTER = ["#5ab4e8", "#f28e4b", "#3fc8a0", "#e3a3c8", "#f0c04a", "#a5d8f5", "#d8cf57"];
 
-/** Whether the page is dark. */
+/** The query that matches while the page is dark. */
 export const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** The colour of the line, or of the group of flows, with this number. */

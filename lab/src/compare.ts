@@ -1,18 +1,18 @@
 // A second run beside the first: the variant that was kept, on the same random numbers.
 
-import { DelayCdf } from "./cdf";
-import { request } from "./document";
+import type { DelayCdf } from "./cdf";
 import type { Scenario } from "./document";
-import type { Delays, Layout, Look, Result, Tables } from "./engine";
+import { request } from "./document";
+import type { Delays, Layout, Result, Snapshot, Tables } from "./engine";
 import type { Limits } from "./laws";
 import { Player } from "./player";
 import type { Pace } from "./protocol";
+import { append } from "./samples";
 import { Topology } from "./topology";
-import { append } from "./traces";
 
-/** Hears what the kept run shows. */
-export interface Listener {
-  look(look: Look): void;
+/** The receiver of what the kept run reports. */
+export interface KeptListener {
+  snapshot(snapshot: Snapshot): void;
   over(result: Result): void;
 }
 
@@ -29,21 +29,21 @@ export class Kept {
   constructor(
     place: { source: string; module: WebAssembly.Module; root: HTMLElement },
     private scenario: Scenario,
-    private readonly about: { limits: Limits; cdf: DelayCdf; listener: Listener },
+    private readonly about: { limits: Limits; cdf: DelayCdf; listener: KeptListener },
   ) {
     this.topology = new Topology(place.root);
     const { cdf, listener } = about;
     const nothing = (): void => undefined;
-    const audience = {
+    const run = {
       begun: (layout: Layout): void => this.begin(layout),
-      look: (look: Look): void => {
-        append(this.columns, look.series);
-        this.reached = look.counted.time_s;
-        this.topology.look(look);
-        listener.look(look);
+      snapshot: (snapshot: Snapshot): void => {
+        append(this.columns, snapshot.series);
+        this.reached = snapshot.counted.time_s;
+        this.topology.look(snapshot);
+        listener.snapshot(snapshot);
       },
       delays: (delays: Delays): void => cdf.compare(delays),
-      told: nothing,
+      stepped: nothing,
       over: (result: Result): void => {
         this.result = result;
         listener.over(result);
@@ -52,7 +52,7 @@ export class Kept {
       wrong: nothing,
       failed: nothing,
     };
-    this.player = new Player(place.source, place.module, audience, nothing);
+    this.player = new Player(place.source, place.module, run, nothing);
   }
 
   /** Run from the start, at once up to the time `from`. */

@@ -1,24 +1,20 @@
 // A control for each parameter of the scenario, from the schema of scenario files.
 
 import { html } from "./dom";
+import { splitPath } from "./key-path";
 import type { Catalogue, Field } from "./protocol";
-import { literal, read, show } from "./quantity";
 import type { Quantity } from "./quantity";
-import { splitPath } from "./toml";
+import { literal, read, show } from "./quantity";
+import { STEPS, scaleOf } from "./scales";
 
-/** Hears of each change: the key path, and the value as TOML. */
-export type Changed = (path: string, value: string) => void;
+/** Takes a change: the key path, and the value as TOML. */
+export type TakeChange = (path: string, value: string) => void;
 
 /** The group of controls that a lesson names. */
 const LESSON = "In this lesson";
 /** Most groups that are open at first. */
 const MOST_OPEN = 12;
-/** Steps of a slider. */
-const STEPS = 200;
-/** How far a slider leads from where it began, as a factor. */
-const REACH = 16;
-
-/** What is known of a parameter: its field in the schema, or nothing. */
+/** The field of a parameter in the schema, or nothing. */
 export function fieldOf(catalogue: Catalogue, path: string): Field | undefined {
   const keys = splitPath(path);
   const last = keys.at(-1)!;
@@ -43,13 +39,13 @@ export class Controls {
   private fields = new Map<string, Field | undefined>();
   private origin = new Map<string, Quantity>();
   private shape = "";
-  /** What is said of each value, below it. */
+  /** The lines below each value: its meaning, or why it is refused. */
   private said = new Map<string, HTMLElement[]>();
 
   constructor(
     private readonly root: HTMLElement,
     private readonly catalogue: Catalogue,
-    private readonly changed: Changed,
+    private readonly changed: TakeChange,
   ) {}
 
   /** Begin anew: sliders are about the values of a new scenario. */
@@ -75,7 +71,11 @@ export class Controls {
     paths.sort((a, b) => Number(b in choices) - Number(a in choices));
     const shape = [...paths, ...only].join("\n");
     if (shape === this.shape) {
-      paths.forEach((path) => this.sliders.get(path)?.forEach((put) => put(values[path]!)));
+      for (const path of paths) {
+        for (const put of this.sliders.get(path) ?? []) {
+          put(values[path]!);
+        }
+      }
       return;
     }
     this.shape = shape;
@@ -96,7 +96,7 @@ export class Controls {
     }
   }
 
-  /** What is known of a parameter; looked up once, as a network can have thousands of them. */
+  /** The field of a parameter; looked up once, as a network can have thousands of them. */
   private field(path: string): Field | undefined {
     if (!this.fields.has(path)) {
       this.fields.set(path, fieldOf(this.catalogue, path));
@@ -178,7 +178,7 @@ export class Controls {
     return row;
   }
 
-  /** What is said of a value: what it means where that is not plain, or why it is refused. */
+  /** The line below a value: its meaning where that is not plain, or why it is refused. */
   private addRemark(row: HTMLElement, path: string, value: string): void {
     const line = html("p", { class: "said", role: "status" }, remark(path, value));
     this.said.set(path, [...(this.said.get(path) ?? []), line]);
@@ -261,9 +261,9 @@ export class Controls {
     chosen: string,
   ): void {
     const select = html("select", { id, "data-path": path });
-    field.choices.forEach((word, at) =>
-      select.append(html("option", { value: word, title: field.choice_meanings[at] ?? "" }, word)),
-    );
+    for (const [at, word] of field.choices.entries()) {
+      select.append(html("option", { value: word, title: field.choice_meanings[at] ?? "" }, word));
+    }
     select.value = chosen;
     select.addEventListener("change", () => this.changed(path, JSON.stringify(select.value)));
     this.follow(path, (value) => (select.value = value.replace(/^"|"$/g, "")));
@@ -271,7 +271,7 @@ export class Controls {
   }
 }
 
-/** Which mechanism stands where one can be chosen: its name by the path of its place. */
+/** The mechanism at each place where one can be chosen: its name by the path of the place. */
 function mechanisms(
   resolved: Record<string, string>,
   catalogue: Catalogue,
@@ -287,43 +287,12 @@ function mechanisms(
   return found;
 }
 
-/** What a value means, where that is not plain. */
+/** The meaning of a value, where that is not plain. */
 function remark(path: string, value: string): string {
   const quantity = read(value);
   const none = quantity?.value === 0 && ["packets", "size"].includes(quantity.kind);
   const limit = none && splitPath(path).at(-1) === "limit";
   return limit ? "No packet can wait: one that cannot be sent at once is dropped." : "";
-}
-
-interface Scale {
-  to(value: number): number;
-  from(step: number): number;
-}
-
-/** From a value to a step of its slider and back: by factors, or by equal steps about zero. */
-function scaleOf({ value, kind }: Quantity, path: string): Scale {
-  const share = kind === "number" && value <= 1 && /prob|share|weight|fraction|ratio/.test(path);
-  if (value <= 0) {
-    const most = { rate: 1e7, time: 0.2, size: 1e5, packets: 100, frequency: 10, number: 10 }[kind];
-    return { to: (v) => (STEPS * v) / most, from: (step) => tidy((most * step) / STEPS) };
-  }
-  const most = share ? Math.min(1, value * REACH) : value * REACH;
-  const least = Math.max(value / REACH, kind === "packets" || kind === "size" ? 1 : 0);
-  const whole = kind === "packets" || (kind === "number" && Number.isInteger(value));
-  const low = whole ? Math.max(1, Math.round(least)) : least;
-  const span = Math.log(most / low) || 1;
-  return {
-    to: (v) => (STEPS * Math.log(Math.max(v, low) / low)) / span,
-    from: (step) => {
-      const raw = low * Math.exp((span * step) / STEPS);
-      return whole ? Math.round(raw) : tidy(raw);
-    },
-  };
-}
-
-/** Two digits are as fine as a slider can be set. */
-function tidy(value: number): number {
-  return Number(value.toPrecision(2));
 }
 
 /** Paths by the section that they stand in, what is most often changed first. */
@@ -342,7 +311,7 @@ function grouped(paths: string[]): Map<string, string[]> {
   return groups;
 }
 
-/** Tells whether a text itself says what stands at a path, as far as its words show. */
+/** A test whether a text itself says what stands at a path, as far as its words show. */
 function namedIn(text: string): (path: string) => boolean {
   const keys = new Set([...text.matchAll(/([A-Za-z0-9_-]+)\s*=/g)].map((match) => match[1]!));
   const words = new Set(text.match(/[A-Za-z0-9_-]+/g));

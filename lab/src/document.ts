@@ -1,10 +1,10 @@
 // The scenario on the page: its text, and changes beside it that the text has no place for.
 
 import type { Described, Request } from "./engine";
+import { assignmentPath } from "./key-path";
 import type { Player } from "./player";
-import { setValue, splitPath } from "./toml";
 
-/** What is run. */
+/** A scenario, and the replication of it that is run. */
 export interface Scenario {
   text: string;
   name: string;
@@ -18,46 +18,35 @@ export const SAMPLES = 600;
 /** Most memory that a run may take, in bytes: a module has 4 GB at most. */
 const MEMORY = 1_500_000_000;
 
-/** What the engine is asked for. */
+/** The request of a run to the engine. */
 export function request(scenario: Scenario): Request {
   const { text, name, set, replication } = scenario;
   return { text, name, set, replication, samples: SAMPLES, max_memory: MEMORY };
 }
 
-/** The scenario with a parameter changed, and what it consists of then. Where it can be, the text
- * is changed: if the engine reads the same from it as with the change beside it. Rejects with a
- * `ScenarioError` if the value is not allowed. */
+/** The scenario with a parameter changed, and its description. Where it can be, the text changes,
+ * and all else in it stays. Rejects with a `ScenarioError` if the value is not allowed. */
 export async function change(
   player: Player,
   scenario: Scenario,
   path: string,
   value: string,
 ): Promise<[Scenario, Described]> {
-  // What was said of a mechanism goes with it.
-  const stale = [`${path}=`, `${path}.`];
-  const others = scenario.set.filter((each) => !stale.some((head) => each.startsWith(head)));
-  const beside = { ...scenario, set: [...others, `${path}=${value}`] };
-  const wanted = await player.check(request(beside));
-  const text = setValue(scenario.text, splitPath(path), value);
-  if (text !== null) {
-    const inside = { ...scenario, text, set: others };
-    const found = await player.check(request(inside)).catch(() => null);
-    if (found && sameTree(found, wanted)) {
-      return [inside, found];
-    }
-  }
-  return [beside, wanted];
-}
-
-function sameTree(a: Described, b: Described): boolean {
-  const [left, right] = [JSON.stringify(a.resolved), JSON.stringify(b.resolved)];
-  return a.scenario_hash === b.scenario_hash && left === right;
+  const before = request(scenario);
+  const { text, set, described } = await player.change({
+    scenario: before,
+    path: assignmentPath(path),
+    value,
+  });
+  return [{ ...scenario, text, set }, described];
 }
 
 /** The command that gives the same run. */
 export function command({ set, replication }: Scenario, file: string): string {
   const words = ["forebay", "run", quoted(file)];
-  set.forEach((each) => words.push("--set", quoted(each)));
+  for (const each of set) {
+    words.push("--set", quoted(each));
+  }
   if (replication > 0) {
     words.push("--replication", String(replication));
   }

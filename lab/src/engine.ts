@@ -1,6 +1,6 @@
 // The engine: the functions of the WebAssembly module, with documents in place of bytes.
 
-/** What is wrong with a scenario, or why a run cannot continue. */
+/** The fault of a scenario, or the reason why a run cannot continue. */
 export interface Problem {
   message: string;
   path: string;
@@ -15,9 +15,24 @@ export interface Request {
   seed?: number;
   replication?: number;
   samples?: number;
-  /** Whether packets are to be seen one by one. */
+  /** True if packets are to be seen one by one. */
   watched?: boolean;
   max_memory?: number;
+}
+
+/** A change of one parameter: `ChangeRequest` of crates/wasm. */
+export interface ChangeRequest {
+  scenario: Request;
+  /** Key path and value, as in an assignment. */
+  path: string;
+  value: string;
+}
+
+/** A scenario after a change, and its description. */
+export interface Changed {
+  text: string;
+  set: string[];
+  described: Described;
 }
 
 export interface Described {
@@ -92,8 +107,8 @@ export interface LinkCounts {
 /** Columns of numbers by table and name; null where there is no value. */
 export type Tables = Record<string, Record<string, (number | null)[]>>;
 
-/** Packets that crossed a link and drops, since the look before: columns, with links and groups by
- * their numbers in the layout. */
+/** Packets that crossed a link and drops, since the snapshot before: columns, with links and groups
+ * by their numbers in the layout. */
 export interface Packets {
   /** One in so many is here. */
   one_in: number;
@@ -116,13 +131,13 @@ export interface Packets {
   };
 }
 
-export interface Look {
+export interface Snapshot {
   series: Tables;
   counted: Counted;
   packets: Packets | null;
 }
 
-/** What an event did with a packet. */
+/** An act of an event on a packet. */
 export interface Fact {
   time_s: number;
   what: string;
@@ -138,8 +153,8 @@ export interface Fact {
   delay_s?: number;
 }
 
-/** What the events of a step did. */
-export interface Told {
+/** The facts of the events of a step, and where the run is after it. */
+export interface StepReport {
   facts: Fact[];
   events: number;
   arrived: boolean;
@@ -151,7 +166,7 @@ export interface Told {
 export interface Delays {
   shares: number[];
   groups: (number[] | null)[];
-  /** When counting began. */
+  /** The time at which counting began. */
   since_s: number;
 }
 
@@ -182,7 +197,7 @@ export class ScenarioError extends Error {
   }
 }
 
-/** Where a run is after a slice. */
+/** The place of a run after a slice. */
 export const Reached = { nothing: 0, sample: 1, end: 2, limit: 3 } as const;
 
 interface Exports {
@@ -195,6 +210,7 @@ interface Exports {
   failure_length(): number;
   catalogue(): void;
   check(): void;
+  change(): void;
   begin(): void;
   advance(events: number): number;
   reached(): number;
@@ -217,10 +233,16 @@ export class Engine {
     return this.call(() => this.exports.catalogue());
   }
 
-  /** What the scenario consists of; throws a `ScenarioError` if it is wrong. */
+  /** The description of a scenario; throws a `ScenarioError` if it is wrong. */
   check(request: Request): Described {
     this.write(request);
     return this.call(() => this.exports.check()) as Described;
+  }
+
+  /** The scenario with a parameter changed; throws a `ScenarioError` if the value is wrong. */
+  change(request: ChangeRequest): Changed {
+    this.write(request);
+    return this.call(() => this.exports.change()) as Changed;
   }
 
   begin(request: Request): Layout {
@@ -242,13 +264,13 @@ export class Engine {
     return this.exports.reached();
   }
 
-  look(): Look {
-    return this.call(() => this.exports.look()) as Look;
+  look(): Snapshot {
+    return this.call(() => this.exports.look()) as Snapshot;
   }
 
   /** Continue to the next event that is about a packet. */
-  step(): Told {
-    return this.call(() => this.exports.step()) as Told;
+  step(): StepReport {
+    return this.call(() => this.exports.step()) as StepReport;
   }
 
   /** The distribution of delays so far. */
@@ -260,7 +282,7 @@ export class Engine {
     return this.call(() => this.exports.result()) as Result;
   }
 
-  private write(request: Request): void {
+  private write(request: Request | ChangeRequest): void {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     const at = this.exports.input(bytes.length);
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);

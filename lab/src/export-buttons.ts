@@ -1,15 +1,15 @@
 // The buttons that hand the scenario, the samples and the picture on.
 
-import { command } from "./document";
 import type { Scenario } from "./document";
+import { command } from "./document";
 import { byId } from "./dom";
 import type { Result, Tables } from "./engine";
 import { csv, png, python, save } from "./exporting";
 import * as fragment from "./fragment";
-import { vector } from "./vector";
 import type { Plot } from "./vector";
+import { vector } from "./vector";
 
-/** What there is to be handed on. */
+/** The contents of exported files. */
 export interface Exported {
   scenario(): Scenario;
   /** The lesson that it is an answer to, if it is one. */

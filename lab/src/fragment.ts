@@ -1,7 +1,7 @@
 // A scenario in the fragment of a link, with the lesson that it belongs to, or a lesson alone. What
 // comes from a link is bounded, and checked like any other text.
 
-/** What a link holds. */
+/** The contents of a link. */
 export interface Shared {
   text: string;
   set: string[];
@@ -38,7 +38,7 @@ export async function write(shared: Shared): Promise<string> {
   return KEY + code;
 }
 
-/** What a fragment holds; null if it holds no scenario. Throws an `Error` if it is damaged. */
+/** The contents of a fragment; null if it holds no scenario. Throws an `Error` if it is damaged. */
 export async function read(fragment: string): Promise<Shared | null> {
   if (!fragment.startsWith(KEY)) {
     return null;
@@ -65,7 +65,7 @@ export async function read(fragment: string): Promise<Shared | null> {
   return { text, set, replication: Math.max(0, replication as number), lesson: named };
 }
 
-/** What a stream makes of bytes; throws an `Error` if that is more than `most` bytes. */
+/** The bytes that a stream makes of others; throws an `Error` if that is more than `most` bytes. */
 export async function through(
   bytes: Uint8Array<ArrayBuffer>,
   stream: CompressionStream | DecompressionStream,

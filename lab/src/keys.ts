@@ -1,6 +1,6 @@
 // The keys that steer a run.
 
-/** What can be asked of a run. */
+/** The commands that a run takes. */
 export interface Steered {
   toggle(): void;
   step(): void;

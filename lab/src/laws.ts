@@ -1,15 +1,15 @@
-// What queues hold, and what their laws go by.
+// The limits of queues, and the thresholds that their laws go by.
 
-import type { Layout } from "./engine";
 import type { Threshold } from "./charts";
-import { read, show } from "./quantity";
+import type { Layout } from "./engine";
+import { splitPath } from "./key-path";
 import type { Quantity } from "./quantity";
-import { splitPath } from "./toml";
+import { read, show } from "./quantity";
 
 /** Keys of laws whose values the time is compared with that packets wait. */
 const WAITS = new Set(["target", "step", "ce_threshold"]);
 
-/** What a queue may hold, as far as its laws say. */
+/** The most that a queue may hold, as far as its laws say. */
 export interface Limit {
   /** All of it together, in packets or bytes; null if that has no limit. */
   whole: Quantity | null;
@@ -20,7 +20,7 @@ export interface Limit {
 /** The limit of each queue that has one. */
 export type Limits = Map<string, Limit>;
 
-/** What queues hold, and what their laws go by, from the parameters of the scenario. */
+/** The limits of queues, and the thresholds of their laws, from the parameters of a scenario. */
 export function lawsOf(
   resolved: Record<string, string>,
   layout: Layout,

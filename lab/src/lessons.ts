@@ -8,7 +8,7 @@ export interface Condition {
   quantity: string;
   label: string;
   unit: string;
-  /** What the value is multiplied by to be in this unit. */
+  /** The factor of the value in this unit. */
   scale: number;
   at_least?: number;
   at_most?: number;
@@ -22,7 +22,7 @@ export interface Lesson {
   controls: string[];
   question: string;
   conditions: Condition[];
-  /** What is said when the answer is right. */
+  /** The explanation that a right answer gets. */
   because: string;
   /** Changes to the scenario that answer the question, and such that do not: for its test. */
   right: Record<string, string>;

@@ -5,10 +5,10 @@
 
 import { colour, precedenceColour } from "./colours";
 import { html, svg } from "./dom";
-import type { Layout, Look, Packets } from "./engine";
+import type { Layout, Packets, Snapshot } from "./engine";
 import type { Point } from "./places";
 
-/** Where a link begins and ends in the drawing, and where what its queue drops falls. */
+/** The ends of a link in the drawing, and the place where drops of its queue fall. */
 export interface Way {
   from: Point;
   to: Point;
@@ -82,7 +82,7 @@ export class PacketDots {
     return this.canvas;
   }
 
-  /** What is seen at the moment, as shapes of a drawing. */
+  /** The packets and drops of the moment, as shapes of a drawing. */
   shapes(): SVGElement[] {
     return this.visible().flatMap(({ dot, way, share }) =>
       dot.dropped ? [dropShape(way, dot, share)] : packetShapes(way, dot, share),
@@ -95,7 +95,7 @@ export class PacketDots {
     this.ask();
   }
 
-  look({ packets, counted }: Look): void {
+  look({ packets, counted }: Snapshot): void {
     const now = performance.now();
     const passed = Math.min(Math.max(now - this.lastLook, 16) / 1000, LONGEST);
     this.lastLook = now;

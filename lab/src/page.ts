@@ -1,28 +1,37 @@
 // The page: what the reader does becomes runs, and what runs show becomes pictures.
 
-import { Replications, REPLICATIONS } from "./band";
+import { REPLICATIONS, Replications } from "./band";
 import { formulas, theories } from "./calls";
 import { DelayCdf } from "./cdf";
 import { Kept } from "./compare";
 import { Controls } from "./controls";
-import { change, command, request } from "./document";
 import type { Scenario } from "./document";
+import { change, command, request } from "./document";
 import { byId, html } from "./dom";
+import { compiled, givenScenario } from "./embedded";
+import type {
+  Delays,
+  Described,
+  Fact,
+  Layout,
+  Problem,
+  Result,
+  Snapshot,
+  StepReport,
+} from "./engine";
 import { ScenarioError } from "./engine";
-import type { Delays, Described, Fact, Layout, Look, Problem, Result, Told } from "./engine";
 import { ExportButtons } from "./export-buttons";
 import * as fragment from "./fragment";
-import { compiled, givenScenario } from "./holding";
 import { listenToKeys } from "./keys";
-import { grade, show as showLesson, showGrade, withdrawGrade } from "./lessons";
-import type { Lesson } from "./lessons";
-import { Player } from "./player";
-import { show } from "./quantity";
-import type { Catalogue, Pace } from "./protocol";
 import { lawsOf } from "./laws";
+import type { Lesson } from "./lessons";
+import { grade, showGrade, show as showLesson, withdrawGrade } from "./lessons";
+import { Player, type RunListener } from "./player";
+import type { Catalogue, Pace } from "./protocol";
+import { show } from "./quantity";
+import { sentence } from "./sentences";
 import { Tables } from "./tables";
 import { listenToTabs } from "./tabs";
-import { sentence } from "./telling";
 import { Topology } from "./topology";
 import { Traces } from "./traces";
 
@@ -44,7 +53,7 @@ class Page {
   private lesson: Lesson | null = null;
   private layout: Layout | null = null;
   private reached = 0;
-  /** Up to where the run passes at once. */
+  /** The time up to which the run passes at once. */
   private from = 0;
   private result: Result | null = null;
   private playing = false;
@@ -53,7 +62,7 @@ class Page {
   /** The last change of each parameter that waits while one is made. */
   private pending = new Map<string, string>();
   private changing = false;
-  /** Whether a control shows a value that was refused. */
+  /** True while a control shows a value that was refused. */
   private refused = false;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private readonly topology = new Topology(byId("topology"));
@@ -73,10 +82,10 @@ class Page {
   async open(): Promise<void> {
     this.module = await compiled();
     await new Promise<void>((done) => {
-      this.player = new Player(WORKER, this.module, this.audience(), (catalogue: Catalogue) => {
+      this.player = new Player(WORKER, this.module, this.listener(), (catalogue: Catalogue) => {
         this.controls ??= new Controls(byId("controls"), catalogue, (path, value) => {
           this.pending.set(path, value);
-          this.judge();
+          this.updateGrade();
           void this.applyChanges();
         });
         done();
@@ -114,7 +123,7 @@ class Page {
       await this.openLesson(LESSONS[0]);
     }
     if (damage) {
-      this.complain(damage);
+      this.showProblem(damage);
     }
   }
 
@@ -124,7 +133,7 @@ class Page {
     this.setLesson(known);
     await this.load({ ...shared, name: known ? `${known.id}.toml` : "link.toml" });
     if (lesson !== undefined && !known) {
-      this.complain(noLesson(lesson));
+      this.showProblem(noLesson(lesson));
     }
   }
 
@@ -160,7 +169,7 @@ class Page {
     }
   }
 
-  /** What a scenario consists of; null if it is wrong, which is said then. */
+  /** The description of a scenario; null if it is wrong, which is shown then. */
   private async checked(scenario: Scenario): Promise<Described | null> {
     try {
       return await this.player.check(request(scenario));
@@ -174,7 +183,7 @@ class Page {
     this.scenario = scenario;
     this.described = described;
     this.refused = false;
-    this.complain(described.warnings.join("\n"));
+    this.showProblem(described.warnings.join("\n"));
     byId("name").textContent = described.name;
     if (this.editor.value !== scenario.text) {
       this.editor.value = scenario.text;
@@ -189,7 +198,7 @@ class Page {
   private start(from: number, playing: boolean, unhurried = true): void {
     clearTimeout(this.settling);
     this.result = null;
-    this.judge();
+    this.updateGrade();
     [this.from, this.reached] = [from, 0];
     this.setPlaying(playing);
     const pace = this.pace();
@@ -206,12 +215,12 @@ class Page {
       }, SETTLED);
     }
     this.player.start({ ...request(this.scenario), watched }, from, pace);
-    this.happened([]);
+    this.showFacts([]);
     this.band?.begin(this.scenario);
   }
 
   /** Grade the run whose settings are shown; of any other the grade is withdrawn. */
-  private judge(): void {
+  private updateGrade(): void {
     const changing = this.pending.size > 0 || this.changing;
     if (this.refused && !changing) {
       withdrawGrade("A value was refused: this answer is graded when all are allowed.");
@@ -246,9 +255,9 @@ class Page {
       const { limits } = lawsOf(this.described.resolved, this.layout);
       const place = { source: WORKER, module: this.module, root: byId("kept-topology") };
       const listener = {
-        look: (look: Look): void => {
+        snapshot: ({ counted }: Snapshot): void => {
           this.traces.refresh();
-          this.tables.compare(look.counted);
+          this.tables.compare(counted);
         },
         over: (): void => undefined,
       };
@@ -266,7 +275,7 @@ class Page {
     if (wanted) {
       this.band = new Replications(WORKER, this.module, (band) => {
         if (typeof band === "string") {
-          this.complain(band);
+          this.showProblem(band);
           return;
         }
         this.traces.showBand(band);
@@ -303,7 +312,7 @@ class Page {
       }
     } finally {
       this.changing = false;
-      this.judge();
+      this.updateGrade();
     }
   }
 
@@ -332,7 +341,7 @@ class Page {
     }
   }
 
-  private audience() {
+  private listener(): RunListener {
     return {
       begun: (layout: Layout): void => {
         const same = JSON.stringify(layout) === JSON.stringify(this.layout);
@@ -344,23 +353,23 @@ class Page {
         this.traces.begin(layout, [...thresholds, ...formulas(erlang)]);
         this.tables.begin(layout, erlang);
         this.cdf.begin(layout);
-        sayWarmUp(layout.warm_up_s);
+        showWarmUp(layout.warm_up_s);
         byId("signature").replaceChildren();
       },
-      look: (look: Look): void => {
-        this.reached = look.counted.time_s;
-        this.topology.look(look);
-        this.traces.add(look.series);
+      snapshot: (snapshot: Snapshot): void => {
+        this.reached = snapshot.counted.time_s;
+        this.topology.look(snapshot);
+        this.traces.add(snapshot.series);
         this.offerQuantities();
-        this.tables.look(look);
-        this.tell();
+        this.tables.look(snapshot);
+        this.showProgress();
       },
       delays: (delays: Delays): void => this.cdf.show(delays),
-      told: (told: Told): void => {
-        this.happened(told.facts);
-        this.reached = told.facts.at(-1)?.time_s ?? this.reached;
-        this.topology.happen(told.facts);
-        this.tell();
+      stepped: ({ facts }: StepReport): void => {
+        this.showFacts(facts);
+        this.reached = facts.at(-1)?.time_s ?? this.reached;
+        this.topology.happen(facts);
+        this.showProgress();
       },
       over: (result: Result): void => {
         this.result = result;
@@ -368,14 +377,14 @@ class Page {
         this.tables.over(result);
         this.traces.over();
         this.cdf.over();
-        this.sign(result);
-        this.judge();
+        this.showSignature(result);
+        this.updateGrade();
       },
       wrong: (problem: Problem): void => this.showError(new ScenarioError(problem)),
       failed: (message: string): void => {
         this.player.stop();
         this.setPlaying(false);
-        this.complain(message);
+        this.showProblem(message);
       },
     };
   }
@@ -391,15 +400,15 @@ class Page {
     }
   }
 
-  /** Say what an event did. */
-  private happened(facts: Fact[]): void {
+  /** Show what an event did, in words. */
+  private showFacts(facts: Fact[]): void {
     const line = byId("happened");
     line.hidden = facts.length === 0;
     line.textContent = facts.map(sentence).join("\n");
   }
 
-  /** What this run is, and how it is had again. */
-  private sign(result: Result): void {
+  /** Show what identifies this run, and the command that repeats it. */
+  private showSignature(result: Result): void {
     const file = this.scenario.name;
     const part = (name: string, value: string): (Node | string)[] => {
       return [` ${name} `, html("code", { "data-name": name }, value)];
@@ -416,7 +425,8 @@ class Page {
     );
   }
 
-  private tell(): void {
+  /** Show how far the run has come. */
+  private showProgress(): void {
     const duration = this.layout?.duration_s ?? 1;
     const [now, whole] = [this.reached, duration].map((value) => {
       return `${Number(value.toPrecision(3))} s`;
@@ -443,13 +453,13 @@ class Page {
     if (error instanceof ScenarioError) {
       const { message, path } = error.problem;
       this.editor.setAttribute("aria-invalid", "true");
-      this.complain(path && !message.includes(path) ? `${path}: ${message}` : message, true);
+      this.showProblem(path && !message.includes(path) ? `${path}: ${message}` : message, true);
     } else if (!(error instanceof Error && error.message === "stopped")) {
-      this.complain(error instanceof Error ? error.message : String(error));
+      this.showProblem(error instanceof Error ? error.message : String(error));
     }
   }
 
-  private complain(message: string, wrong = false): void {
+  private showProblem(message: string, wrong = false): void {
     const problem = byId("problem");
     problem.hidden = message === "";
     problem.textContent = message;
@@ -460,14 +470,14 @@ class Page {
 
   private toggle(): void {
     if (this.result) {
-      this.again();
+      this.restart();
       return;
     }
     this.setPlaying(!this.playing);
     this.setPace();
   }
 
-  private again(): void {
+  private restart(): void {
     this.start(0, true);
     this.kept?.start(0, this.pace());
   }
@@ -498,7 +508,7 @@ class Page {
     on("play", "click", () => this.toggle());
     on("step", "click", () => this.step());
     on("event", "click", () => this.stepEvent());
-    on("again", "click", () => this.again());
+    on("again", "click", () => this.restart());
     on("stop", "click", () => {
       this.compare("");
       clearTimeout(this.settling);
@@ -521,7 +531,7 @@ class Page {
     });
     let rest: ReturnType<typeof setTimeout>;
     on("editor", "input", () => {
-      this.judge();
+      this.updateGrade();
       clearTimeout(rest);
       rest = setTimeout(() => void this.readEditor(), REST);
     });
@@ -537,7 +547,9 @@ class Page {
 
   private listenToLessons(): void {
     const select = byId<HTMLSelectElement>("lesson");
-    LESSONS.forEach(({ id, title }) => select.append(html("option", { value: id }, title)));
+    for (const { id, title } of LESSONS) {
+      select.append(html("option", { value: id }, title));
+    }
     select.addEventListener("change", () => {
       const lesson = LESSONS.find(({ id }) => id === select.value);
       // The address says which lesson it is, so that a reload shows it again.
@@ -573,8 +585,8 @@ function noLesson(id: string): string {
   return `the link names a lesson that this page does not have: ${id.slice(0, 60)}`;
 }
 
-/** Say what the shaded part of each chart is. */
-function sayWarmUp(until: number): void {
+/** Explain the shaded part of each chart. */
+function showWarmUp(until: number): void {
   const line = byId("warm-up");
   line.hidden = until === 0;
   const time = show({ value: until, kind: "time" });

@@ -44,7 +44,7 @@ function inLayers(layout: Layout): Map<string, Point> {
   const depth = depths(layout);
   const layers: string[][] = [];
   for (const [node, at] of depth) {
-    (layers[at] ??= []).push(node);
+    layers[at] = [...(layers[at] ?? []), node];
   }
   order(layers, layout);
   const places = new Map<string, Point>();
@@ -57,7 +57,7 @@ function inLayers(layout: Layout): Map<string, Point> {
   return places;
 }
 
-/** How far each node lies from the sources: the longest way of any flow to it, without circles. */
+/** The layer of each node: the longest way of any flow to it, without circles. */
 function depths(layout: Layout): Map<string, number> {
   const links = new Map(layout.links.map((link) => [link.name, link]));
   const ways = layout.flows.map((flow) => flow.there.flatMap((name) => links.get(name) ?? []));
@@ -78,7 +78,9 @@ function depths(layout: Layout): Map<string, number> {
       edges.push([from, to]);
     }
   }
-  all.forEach((node) => depth.set(node, 0));
+  for (const node of all) {
+    depth.set(node, 0);
+  }
   for (let round = 0; round < all.size; round++) {
     let changed = false;
     for (const [from, to] of edges) {
@@ -107,9 +109,12 @@ function depths(layout: Layout): Map<string, number> {
 function order(layers: string[][], layout: Layout): void {
   for (let round = 0; round < 4; round++) {
     const place = new Map<string, number>();
-    layers.forEach((layer) =>
-      layer.forEach((node, number) => place.set(node, (number + 0.5) / layer.length)),
-    );
+    const number = (layer: string[]): void => {
+      for (const [at, node] of layer.entries()) {
+        place.set(node, (at + 0.5) / layer.length);
+      }
+    };
+    layers.forEach(number);
     for (const layer of round % 2 ? [...layers].reverse() : layers) {
       const weight = new Map(
         layer.map((node) => {
@@ -121,7 +126,7 @@ function order(layers: string[][], layout: Layout): void {
         }),
       );
       layer.sort((a, b) => weight.get(a)! - weight.get(b)!);
-      layer.forEach((node, number) => place.set(node, (number + 0.5) / layer.length));
+      number(layer);
     }
   }
 }

@@ -1,22 +1,34 @@
 // The worker from the page's side: requests with answers, and what a run shows.
 
+import type {
+  Changed,
+  ChangeRequest,
+  Delays,
+  Described,
+  Layout,
+  Problem,
+  Request,
+  Result,
+  Snapshot,
+  StepReport,
+} from "./engine";
 import { ScenarioError } from "./engine";
-import type { Delays, Described, Layout, Look, Problem, Request, Result, Told } from "./engine";
 import type { Catalogue, FromWorker, Pace, ToWorker } from "./protocol";
 
-/** Who hears what a run shows. */
-export interface Audience {
+/** The receiver of what a run reports. */
+export interface RunListener {
   begun(layout: Layout): void;
-  look(look: Look): void;
+  snapshot(snapshot: Snapshot): void;
   delays(delays: Delays): void;
-  told(told: Told): void;
+  stepped(report: StepReport): void;
   over(result: Result): void;
   wrong(problem: Problem): void;
   failed(message: string): void;
 }
 
+/** A request that waits for its answer. */
 interface Waiting {
-  done(described: Described): void;
+  done(answer: Described | Changed): void;
   wrong(error: Error): void;
 }
 
@@ -30,37 +42,50 @@ export class Player {
   constructor(
     private readonly source: string,
     private readonly module: WebAssembly.Module,
-    private readonly audience: Audience,
+    private readonly listener: RunListener,
     private readonly ready: (catalogue: Catalogue) => void,
   ) {
     this.worker = this.spawn();
   }
 
-  /** What the scenario consists of; rejects with a `ScenarioError` if it is wrong. */
+  /** The description of a scenario; rejects with a `ScenarioError` if it is wrong. */
   check(request: Request): Promise<Described> {
+    return this.ask((id) => ({ kind: "check", id, request }));
+  }
+
+  /** The scenario with a parameter changed; rejects with a `ScenarioError` if that is wrong. */
+  change(request: ChangeRequest): Promise<Changed> {
+    return this.ask((id) => ({ kind: "change", id, request }));
+  }
+
+  private ask<Answer extends Described | Changed>(
+    message: (id: number) => ToWorker,
+  ): Promise<Answer> {
     const id = this.next++;
-    this.say({ kind: "check", id, request });
-    return new Promise((done, wrong) => this.waiting.set(id, { done, wrong }));
+    this.post(message(id));
+    return new Promise((done, wrong) => {
+      this.waiting.set(id, { done: (answer) => done(answer as Answer), wrong });
+    });
   }
 
   /** Run from the start, at once up to the time `from`, and from there at a pace. */
   start(request: Request, from: number, pace: Pace): void {
     this.current = this.next++;
-    this.say({ kind: "start", id: this.current, request, from, pace });
+    this.post({ kind: "start", id: this.current, request, from, pace });
   }
 
   pace(pace: Pace): void {
-    this.say({ kind: "pace", pace });
+    this.post({ kind: "pace", pace });
   }
 
   /** Run to the next sample. */
   step(): void {
-    this.say({ kind: "step" });
+    this.post({ kind: "step" });
   }
 
   /** Run to the next event that is about a packet. */
   event(): void {
-    this.say({ kind: "event" });
+    this.post({ kind: "event" });
   }
 
   /** End for good. */
@@ -79,7 +104,7 @@ export class Player {
     this.worker = this.spawn();
   }
 
-  private say(message: ToWorker): void {
+  private post(message: ToWorker): void {
     this.worker.postMessage(message);
   }
 
@@ -87,23 +112,25 @@ export class Player {
     const url = URL.createObjectURL(new Blob([this.source], { type: "text/javascript" }));
     const worker = new Worker(url);
     URL.revokeObjectURL(url);
-    worker.onmessage = ({ data }: MessageEvent<FromWorker>): void => this.hear(data);
-    worker.onerror = (event): void => this.audience.failed(event.message);
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>): void => this.receive(data);
+    worker.onerror = (event): void => this.listener.failed(event.message);
     worker.postMessage({ kind: "module", module: this.module });
     return worker;
   }
 
-  private hear(message: FromWorker): void {
+  private receive(message: FromWorker): void {
     switch (message.kind) {
       case "ready":
         this.ready(message.catalogue);
         return;
       case "checked":
-        this.waiting.get(message.id)?.done(message.described);
-        this.waiting.delete(message.id);
+        this.answer(message.id, message.described);
+        return;
+      case "changed":
+        this.answer(message.id, message.changed);
         return;
       case "failed":
-        this.audience.failed(message.message);
+        this.listener.failed(message.message);
         return;
       case "wrong": {
         const waiting = this.waiting.get(message.id);
@@ -111,29 +138,34 @@ export class Player {
           this.waiting.delete(message.id);
           waiting.wrong(new ScenarioError(message.problem));
         } else if (message.id === this.current) {
-          this.audience.wrong(message.problem);
+          this.listener.wrong(message.problem);
         }
         return;
       }
       default:
         // What an earlier run still says is of no interest.
         if (message.id === this.current) {
-          this.tell(message);
+          this.dispatch(message);
         }
     }
   }
 
-  private tell(message: FromWorker): void {
+  private answer(id: number, answer: Described | Changed): void {
+    this.waiting.get(id)?.done(answer);
+    this.waiting.delete(id);
+  }
+
+  private dispatch(message: FromWorker): void {
     if (message.kind === "begun") {
-      this.audience.begun(message.layout);
-    } else if (message.kind === "look") {
-      this.audience.look(message.look);
+      this.listener.begun(message.layout);
+    } else if (message.kind === "snapshot") {
+      this.listener.snapshot(message.snapshot);
     } else if (message.kind === "delays") {
-      this.audience.delays(message.delays);
-    } else if (message.kind === "told") {
-      this.audience.told(message.told);
+      this.listener.delays(message.delays);
+    } else if (message.kind === "stepped") {
+      this.listener.stepped(message.report);
     } else if (message.kind === "over") {
-      this.audience.over(message.result);
+      this.listener.over(message.result);
     }
   }
 }

@@ -1,8 +1,19 @@
-// What the page and its worker say to each other.
+// The messages between the page and its worker, and the catalogue of mechanisms.
 
-import type { Delays, Described, Layout, Look, Problem, Request, Result, Told } from "./engine";
+import type {
+  Changed,
+  ChangeRequest,
+  Delays,
+  Described,
+  Layout,
+  Problem,
+  Request,
+  Result,
+  Snapshot,
+  StepReport,
+} from "./engine";
 
-/** How a run passes: simulated seconds in a second, or without limit. */
+/** The pace of a run: simulated seconds in a second, or `null` for no limit. */
 export interface Pace {
   playing: boolean;
   speed: number | null;
@@ -11,6 +22,7 @@ export interface Pace {
 export type ToWorker =
   | { kind: "module"; module: WebAssembly.Module }
   | { kind: "check"; id: number; request: Request }
+  | { kind: "change"; id: number; request: ChangeRequest }
   | { kind: "start"; id: number; request: Request; from: number; pace: Pace }
   | { kind: "pace"; pace: Pace }
   | { kind: "step" }
@@ -19,10 +31,11 @@ export type ToWorker =
 export type FromWorker =
   | { kind: "ready"; catalogue: Catalogue }
   | { kind: "checked"; id: number; described: Described }
+  | { kind: "changed"; id: number; changed: Changed }
   | { kind: "begun"; id: number; layout: Layout }
-  | { kind: "look"; id: number; look: Look }
+  | { kind: "snapshot"; id: number; snapshot: Snapshot }
   | { kind: "delays"; id: number; delays: Delays }
-  | { kind: "told"; id: number; told: Told }
+  | { kind: "stepped"; id: number; report: StepReport }
   | { kind: "over"; id: number; result: Result }
   | { kind: "wrong"; id: number; problem: Problem }
   | { kind: "failed"; message: string };

@@ -1,9 +1,9 @@
 // The tables of flows and links.
 
-import { callTable } from "./calls";
 import type { Theory } from "./calls";
+import { callTable } from "./calls";
 import { html } from "./dom";
-import type { Counted, FlowCounts, Layout, Look, Result, Row } from "./engine";
+import type { Counted, FlowCounts, Layout, Result, Row, Snapshot } from "./engine";
 import { show } from "./quantity";
 
 /** Most groups of flows that are shown while a run lasts; at its end all are. */
@@ -21,7 +21,7 @@ const HEADS = [
   "timeouts",
 ];
 
-/** What is compared. */
+/** The columns that are compared. */
 const COUNTS = [
   "sent_packets",
   "delivered_packets",
@@ -84,7 +84,7 @@ export class Tables {
     }
   }
 
-  /** Since when packets and calls are counted. */
+  /** A phrase for the time since which packets and calls are counted. */
   private since({ since_s: since }: Counted): string {
     const warmUp = this.layout?.warm_up_s ?? 0;
     const until = show({ value: warmUp, kind: "time" });
@@ -96,8 +96,8 @@ export class Tables {
       : `since the end of the warm-up at ${until}`;
   }
 
-  /** What has been counted so far, and rates of the last sample. */
-  look({ series, counted }: Look): void {
+  /** Show the counts so far, and rates of the last sample. */
+  look({ series, counted }: Snapshot): void {
     this.counted = counted;
     this.compared();
     const rows = counted.flows.slice(0, MOST_LIVE).map((flow, at) => {
@@ -150,13 +150,15 @@ export class Tables {
       Number(link.marks),
     ]);
     const delays = ["flow", "goodput", "median delay", "95 %", "99 %"];
-    const flows = result.flows.slice(0, MOST_FLOWS).map((flow) => [
-      flow.name,
-      rate(Number(flow.goodput_bps)),
-      time(Number(flow.p50_delay_s)),
-      time(Number(flow.p95_delay_s)),
-      time(Number(flow.p99_delay_s)),
-    ]);
+    const flows = result.flows
+      .slice(0, MOST_FLOWS)
+      .map((flow) => [
+        flow.name,
+        rate(Number(flow.goodput_bps)),
+        time(Number(flow.p50_delay_s)),
+        time(Number(flow.p95_delay_s)),
+        time(Number(flow.p99_delay_s)),
+      ]);
     this.final.replaceChildren(table(`Links${this.leaving()}`, heads, links));
     if (flows.length > 0) {
       const all = result.flows.length;
@@ -165,7 +167,7 @@ export class Tables {
     }
   }
 
-  /** That results leave the warm-up out, where there is one. */
+  /** A phrase that results leave the warm-up out, where there is one. */
   private leaving(): string {
     const warmUp = this.layout?.warm_up_s ?? 0;
     const until = show({ value: warmUp, kind: "time" });
@@ -194,12 +196,12 @@ function table(caption: string, heads: string[], rows: (string | number)[][]): H
   return html("div", about, inner);
 }
 
-/** That groups are left out while a run lasts. */
+/** A phrase that groups are left out, while a run lasts. */
 function most(groups: number): string {
   return groups > MOST_LIVE ? `; the first ${MOST_LIVE} of ${groups} groups` : "";
 }
 
-/** What a group consists of; calls come and go, and are not counted as flows. */
+/** The contents of a group; calls come and go, and are not counted as flows. */
 function kind(count: number, transport: string): string {
   return transport === "calls" ? transport : `${count} ${transport}`;
 }

@@ -1,13 +1,13 @@
 // The drawing of the network: links as wide as they are used, queues as vessels that fill, drops
 // where they happen.
 
-import { svg, setAll, html } from "./dom";
-import type { Counted, Fact, Layout, LinkCounts, LinkLayout, Look } from "./engine";
+import { html, setAll, svg } from "./dom";
+import type { Counted, Fact, Layout, LinkCounts, LinkLayout, Snapshot } from "./engine";
 import type { Limit, Limits } from "./laws";
-import { PacketDots } from "./packets";
 import type { Way } from "./packets";
-import { placeNodes } from "./places";
+import { PacketDots } from "./packets";
 import type { Point } from "./places";
+import { placeNodes } from "./places";
 import { show } from "./quantity";
 import { aboutLimit, classWords, levelOf } from "./vessels";
 
@@ -46,7 +46,7 @@ export class Topology {
   private drawn = new Map<string, Drawn>();
   private layout: Layout | null = null;
   private limits: Limits = new Map();
-  private last: Look | null = null;
+  private last: Snapshot | null = null;
   private readonly dots: PacketDots;
 
   constructor(private readonly root: HTMLElement) {
@@ -64,7 +64,9 @@ export class Topology {
       this.last = null;
       this.draw();
     }
-    this.drawn.forEach((drawn) => ([drawn.until, drawn.most] = [0, 0]));
+    for (const drawn of this.drawn.values()) {
+      [drawn.until, drawn.most] = [0, 0];
+    }
     this.dots.begin(layout);
   }
 
@@ -95,7 +97,7 @@ export class Topology {
     return this.root.querySelector("svg");
   }
 
-  look(look: Look): void {
+  look(look: Snapshot): void {
     this.last = look;
     const counts = new Map(look.counted.links.map((link) => [link.name, link]));
     for (const [name, drawn] of this.drawn) {
@@ -118,7 +120,9 @@ export class Topology {
       const last = this.last;
       const seen = new Map([...this.drawn].map(([name, { most }]) => [name, most]));
       this.draw();
-      this.drawn.forEach((drawn, name) => (drawn.most = seen.get(name) ?? 0));
+      for (const [name, drawn] of this.drawn) {
+        drawn.most = seen.get(name) ?? 0;
+      }
       if (last) {
         this.look({ ...last, packets: null });
       }

@@ -3,15 +3,17 @@
 import uPlot from "uplot";
 
 import type { Band } from "./band";
-import { chartOf, chartsOf, fitUnit, linesOf, roomOf, thresholdsOf, unitOf } from "./charts";
 import type { Chart, Line, Place, Threshold, Wanted } from "./charts";
+import { chartOf, chartsOf, fitUnit, linesOf, roomOf, thresholdsOf, unitOf } from "./charts";
 import { Choice } from "./choice";
 import { colour, dark } from "./colours";
 import { html } from "./dom";
 import type { Layout, Tables } from "./engine";
+import { append, mean, minus, scaled } from "./samples";
+import { digits, upright } from "./scales";
 import type { Plot } from "./vector";
 
-/** What a band is. */
+/** The name of a band. */
 const BAND = "mean and 95 % interval";
 /** The nearest to the dashes of a line that a legend can show. */
 const styleOf = ({ dash }: Line): string =>
@@ -21,9 +23,9 @@ export class Traces {
   private charts: Chart[] = [];
   private columns: Tables = {};
   private duration = 1;
-  /** When counting begins, in seconds. */
+  /** The time at which counting begins, in seconds. */
   private warmUp = 0;
-  /** What is drawn in each chart, by its id. */
+  /** The choice of each chart, by its id. */
   private readonly choices = new Map<string, Choice>();
   /** The run that this one is compared with, and whether its values are taken off. */
   private kept: Tables | null = null;
@@ -52,7 +54,9 @@ export class Traces {
       JSON.stringify(of.map(({ id, places, choice }) => [id, names(places), choice.shown]));
     if (shape(wanted) === shape(this.charts)) {
       // The plots stay: their lines are replaced by the first samples.
-      wanted.forEach((chart, at) => (this.charts[at]!.thresholds = chart.thresholds));
+      for (const [at, { thresholds }] of wanted.entries()) {
+        this.charts[at]!.thresholds = thresholds;
+      }
       return;
     }
     this.destroy();
@@ -322,62 +326,22 @@ export function chartHeight(): number {
   return innerWidth > 2600 ? 330 : 190;
 }
 
-/** Add samples to columns. */
-export function append(to: Tables, series: Tables): void {
-  for (const [table, columns] of Object.entries(series)) {
-    const known = (to[table] ??= {});
-    const rows = known.time_s?.length ?? 0;
-    for (const [name, values] of Object.entries(columns)) {
-      // A column begins when its first value comes.
-      const column = (known[name] ??= []);
-      while (column.length < rows) {
-        column.push(null);
-      }
-      column.push(...values);
-    }
-  }
-}
-
-function scaled(from: Tables, { table, column, instead, scale }: Line): (number | null)[] {
-  const columns = from[table];
-  const values = columns?.[column] ?? columns?.[instead ?? ""] ?? [];
-  return values.map((value) => (value === null ? null : value * scale));
-}
-
-function minus(a: (number | null)[], b: (number | null)[]): (number | null)[] {
-  return a.map((value, at) => {
-    const other = b[at];
-    return value === null || other === null || other === undefined ? null : value - other;
-  });
-}
-
 /** The two edges of a band, which the legend does not name. */
 function edge(number: number): uPlot.Series[] {
   const one = { stroke: `${colour(number)}70`, width: 0.5, points: { show: false }, class: "edge" };
   return [one, { ...one }];
 }
 
-/** From zero, or from the least where that is below it, with some room. */
-function upright(least: number | null, most: number | null): [number, number] {
-  const [low, high] = [Math.min(0, least ?? 0) * 1.08, Math.max(0, most ?? 0) * 1.08];
-  return low === high ? [0, 1] : [low, high];
-}
-
 function names(places: Place[]): [string, number][] {
   return places.map(({ name, lines }) => [name, lines.length]);
 }
 
-/** What a chart shows, and how much of it where something is left out. */
+/** The title of a chart: its quantity, and how much is drawn where something is left out. */
 function titleOf({ title, unit, choice }: Chart): string {
   return `${title} (${[unit, choice.words].filter(Boolean).join(", ")})`;
 }
 
-function mean(values: (number | null)[]): number {
-  const known = values.filter((value) => value !== null);
-  return known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
-}
-
-/** What a formula gives is in view, whatever the run gives. */
+/** The largest value in view: that of a formula is, whatever the run gives. */
 function reach(chart: Chart, most: number | null): number | null {
   const formulas = thresholdsOf(chart).filter((each) => each.chart === "blocking");
   const values = formulas.map(({ value }) => value);
@@ -440,12 +404,4 @@ function drawThresholds(
     ctx.fillText(name, ...place);
   }
   ctx.restore();
-}
-
-function digits(value: number): string {
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
-    return value.toExponential(1);
-  }
-  return String(Number(value.toPrecision(3)));
 }

@@ -10,13 +10,13 @@ export interface Plot {
   lines: { label: string; colour: string; dash: number[]; y: (number | null | undefined)[] }[];
   /** Horizontal lines with their names. */
   thresholds?: { name: string; value: number }[];
-  /** Until where counting has not begun. */
+  /** The time before which nothing counts. */
   warmUp?: number;
 }
 
 const WIDTH = 460;
 const HEIGHT = 240;
-/** What the axes leave of a chart. */
+/** The part of a chart inside its axes. */
 const INNER = { left: 56, top: 26, width: WIDTH - 72, height: HEIGHT - 92 };
 
 /** A document with the drawing above and two charts in a row. */

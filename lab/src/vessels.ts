@@ -6,17 +6,17 @@ import { show } from "./quantity";
 /** Limits up to here are the height of the glass: in that of a deeper queue, in packets or in bytes
  * of packets of 1500 B, what waits would hardly be seen. */
 const DEEP = { packets: 1_000, size: 1_500_000 };
-/** What the glass of a queue without a limit holds at first. */
+/** The height of the glass of a queue without a limit at first, in packets. */
 const LEAST = 10;
 
-/** What of a queue is drawn. */
+/** The drawing of a queue. */
 export interface Level {
   /** Shares of the height of the glass: what waits, and the most that has waited. */
   now: number;
   most: number;
-  /** Whether the glass ends at the limit of the queue; else it is open above. */
+  /** True if the glass ends at the limit of the queue; else it is open above. */
   closed: boolean;
-  /** What waits, and the limit of the queue or the most that was seen. */
+  /** The backlog, and the limit of the queue or the most that was seen. */
   words: string;
 }
 
@@ -36,7 +36,7 @@ export function levelOf(now: number, most: number, limit: Limit | null): Level {
   return { now: share(now), most: share(most), closed, words };
 }
 
-/** What is said below a queue of which some classes have limits. */
+/** The words below a queue of which some classes have limits. */
 export function classWords(limit: Limit | null): string {
   const each = (limit?.classes ?? []).map(([number, most]) => {
     const amount = most.kind === "packets" ? String(most.value) : show(most, 3);
@@ -45,7 +45,7 @@ export function classWords(limit: Limit | null): string {
   return each.length > 2 ? `${each[0]}, ...` : each.join(", ");
 }
 
-/** What a queue is, in a sentence. */
+/** The limits of a queue, in words. */
 export function aboutLimit(limit: Limit | null): string {
   if (limit?.whole) {
     return `limit ${show(limit.whole)}`;

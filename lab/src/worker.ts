@@ -1,15 +1,16 @@
-// The worker: runs the engine in slices, so that it hears of a pause in between.
+// The worker: runs the engine in slices, and reads messages between them.
 
-import { Engine, Reached, ScenarioError } from "./engine";
 import type { Request } from "./engine";
+import { Engine, Reached, ScenarioError } from "./engine";
 import type { Catalogue, FromWorker, Pace, ToWorker } from "./protocol";
 
-/** Milliseconds of work between two looks at messages, and where a run is to pass at once. */
+/** Milliseconds of work between two reads of messages: of a run at its pace, and of one that passes
+ * at once. */
 const BUDGET = 12;
 const LONG_BUDGET = 40;
 /** Milliseconds between two pictures. */
 const FRAME = 33;
-/** Milliseconds between two looks at the distribution of delays, which takes longer. */
+/** Milliseconds between two distributions of delays, which take longer to make. */
 const LONG_FRAME = 250;
 /** Events of a slice: a fraction of a millisecond. */
 const SLICE = 5_000;
@@ -19,7 +20,7 @@ interface Run {
   engine: Engine;
   /** Simulated time at which it stands. */
   reached: number;
-  /** Up to where it passes at once. */
+  /** The time up to which it passes at once. */
   target: number;
   over: boolean;
 }
@@ -30,12 +31,13 @@ let run: Run | null = null;
 let pace: Pace = { playing: false, speed: null };
 let timer: ReturnType<typeof setTimeout> | undefined;
 let posted = false;
-/** Brings the next tick at once, which a timer does not: browsers delay timers in a row. */
-const again = new MessageChannel();
+/** A channel that brings the next tick at once, which a timer does not: browsers delay timers in a
+ * row. */
+const immediate = new MessageChannel();
 let lastFrame = 0;
 let lastDelays = 0;
 
-const say = (message: FromWorker): void => postMessage(message);
+const post = (message: FromWorker): void => postMessage(message);
 
 /** Report a mistake in a scenario; anything else is a failure of the engine. */
 function attempt(id: number, work: () => void): void {
@@ -45,9 +47,9 @@ function attempt(id: number, work: () => void): void {
     // A text that is wrong ends no run.
     run = run?.id === id ? null : run;
     if (error instanceof ScenarioError) {
-      say({ kind: "wrong", id, problem: error.problem });
+      post({ kind: "wrong", id, problem: error.problem });
     } else {
-      say({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+      post({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
     }
   }
 }
@@ -58,7 +60,7 @@ function begin(id: number, request: Request, from: number): void {
     const engine = new Engine(module);
     const layout = engine.begin(request);
     run = { id, engine, reached: 0, target: from, over: false };
-    say({ kind: "begun", id, layout });
+    post({ kind: "begun", id, layout });
   });
 }
 
@@ -84,24 +86,24 @@ function pass(current: Run): void {
 function show(current: Run, sampled: boolean): void {
   const { id, engine, over } = current;
   if (sampled) {
-    say({ kind: "look", id, look: engine.look() });
+    post({ kind: "snapshot", id, snapshot: engine.look() });
     const now = performance.now();
     if (over || now - lastDelays > LONG_FRAME) {
       lastDelays = now;
-      say({ kind: "delays", id, delays: engine.delays() });
+      post({ kind: "delays", id, delays: engine.delays() });
     }
   }
   if (over) {
-    say({ kind: "over", id, result: engine.result() });
+    post({ kind: "over", id, result: engine.result() });
   }
 }
 
 /** Continue by an event. */
 function stepEvent(current: Run): void {
-  const told = current.engine.step();
-  say({ kind: "told", id: current.id, told });
-  current.over = told.over;
-  if (told.arrived || told.over) {
+  const report = current.engine.step();
+  post({ kind: "stepped", id: current.id, report });
+  current.over = report.over;
+  if (report.arrived || report.over) {
     current.reached = current.engine.reached();
     current.target = Math.max(current.target, current.reached);
     show(current, true);
@@ -138,24 +140,29 @@ function schedule(): void {
   }
   if (run.reached < run.target) {
     posted = true;
-    again.port2.postMessage(null);
+    immediate.port2.postMessage(null);
   } else if (pace.playing && timer === undefined) {
     timer = setTimeout(tick, FRAME);
   }
 }
 
-again.port1.onmessage = tick;
+immediate.port1.onmessage = tick;
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
   switch (data.kind) {
     case "module":
       module = data.module;
       checker = new Engine(module);
-      say({ kind: "ready", catalogue: checker.catalogue() as Catalogue });
+      post({ kind: "ready", catalogue: checker.catalogue() as Catalogue });
       return;
     case "check":
       attempt(data.id, () => {
-        say({ kind: "checked", id: data.id, described: checker.check(data.request) });
+        post({ kind: "checked", id: data.id, described: checker.check(data.request) });
+      });
+      return;
+    case "change":
+      attempt(data.id, () => {
+        post({ kind: "changed", id: data.id, changed: checker.change(data.request) });
       });
       return;
     case "start":

@@ -2,9 +2,8 @@
 // `node dist/picture.mjs PAGE.html FOLDER`; docs/images/moving.py joins them.
 
 import { pathToFileURL } from "node:url";
-
-import { chromium } from "playwright-core";
 import type { Page } from "playwright-core";
+import { chromium } from "playwright-core";
 
 const [file, folder] = process.argv.slice(2);
 const SIZE = { width: 1280, height: 760 };

@@ -1,7 +1,7 @@
-// What the programs of the tests share: Chromium, the page in it, and what went wrong there.
+// A session for the programs of the tests: Chromium, the page in it, and what went wrong there.
 
-import { chromium } from "playwright-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { chromium } from "playwright-core";
 
 import { write } from "../src/fragment";
 

@@ -1,4 +1,4 @@
-// How fast the page is: a scenario in headless Chromium beside the command line, and the time until
+// Speed of the page: a scenario in headless Chromium beside the command line, and the time until
 // the first picture. `node dist/speed.mjs FOREBAY PAGE.html SCENARIO.toml`; a JSON object.
 
 import { execFileSync } from "node:child_process";

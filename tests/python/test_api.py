@@ -78,6 +78,50 @@ def test_scenarios_survive_the_way_through_python(path: Path, tmp_path: Path) ->
     assert check(again.job())["scenario_hash"] == found["scenario_hash"]
 
 
+COMMENTED = """\
+# Two hosts.
+duration = "1 s"
+
+[links.wire]  # the only one
+from = "a"
+to = "b"
+rate = "10 Mbit/s"  # as measured
+delay = "1 ms"
+
+# Who sends.
+[flows.bulk]
+from = "a"
+to = "b"
+
+[flows.more]  # a second group
+from = "b"
+to = "a"
+"""
+
+
+def test_a_file_that_is_changed_in_python_keeps_its_comments(tmp_path: Path) -> None:
+    """Who opens the saved scenario would not know what its author wrote."""
+    net = Network.from_text(COMMENTED)
+    assert net.to_toml() == COMMENTED
+    changed = net.copy().set("links.wire.rate", "2 Mbit/s").remove("flows.more", "links.wire.delay")
+    changed.flows("voice", "b", "a", udp={}, count=2)
+    expected = COMMENTED.replace('"10 Mbit/s"', '"2 Mbit/s"').replace('delay = "1 ms"\n', "")
+    expected = expected[: expected.index("\n[flows.more]")]
+    changed.save(tmp_path / "changed.toml")
+    text = (tmp_path / "changed.toml").read_text(encoding="utf-8")
+    assert text.startswith(expected)
+    assert Network.from_text(text).to_dict() == changed.to_dict()
+    assert net.to_toml() == COMMENTED
+
+
+def test_what_a_text_has_no_place_for_is_written_all_the_same(tmp_path: Path) -> None:
+    """A saved scenario would lack a change, or be another one."""
+    net = Network.from_text(COMMENTED).set("name", "\U0001f310 \u00e9").set("duration", "3 s")
+    assert Network.from_text(net.to_toml()).to_dict() == net.to_dict()
+    one = Network.from_text("x = [{ a = 1 }]\n").set("x.0.a", 2).set('y."a=b"', 1).set("z", 1.5)
+    assert Network.from_text(one.to_toml()).to_dict() == one.to_dict()
+
+
 def test_replications_are_numbered_and_independent_of_threads() -> None:
     """Replications are numbered, differ from each other, and do not depend on threads."""
     one = small().run(replications=4, threads=1)

@@ -98,6 +98,16 @@ fn expand(text: &str, name: &str) -> PyResult<String> {
     expand_scenario(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
+/// The text of a scenario file without what stands at the key paths `removed`, and with assignments
+/// made in it; comments and layout stay as they are.
+///
+/// Raises ScenarioError if the text is no TOML, or a path leads nowhere.
+#[pyfunction]
+fn edit(text: &str, name: &str, removed: Vec<String>, set: Vec<String>) -> PyResult<String> {
+    forebay_scenario::edit(text, name, &removed, &set)
+        .map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
 /// The text of a data file that the scenario file `name` names as `file`: of a capture, its packets
 /// as a table. Raises `ScenarioError` if it cannot be read.
 #[pyfunction]
@@ -144,6 +154,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(invariants, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
+    module.add_function(wrap_pyfunction!(edit, module)?)?;
     module.add_function(wrap_pyfunction!(data_file, module)?)?;
     module.add_function(wrap_pyfunction!(files_of, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;

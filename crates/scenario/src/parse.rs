@@ -55,53 +55,86 @@ fn line_too_deep(text: &str, lines: &Lines) -> Option<u32> {
 /// Tables inside tables that `--set` makes at most: as many as TOML files may have.
 const DEEPEST: usize = 80;
 
-/// Apply `PATH=VALUE` to the tree. The value is read as TOML, or as a text if that fails, so that
-/// `--set links.a.rate="10 Mbit/s"` needs no quotes inside quotes.
-pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
-    let Some((path, text)) = assignment.split_once('=') else {
-        let message = format!(
-            "--set takes PATH=VALUE such as links.a.rate=\"10 Mbit/s\", not \"{assignment}\""
-        );
-        return Err(problem(None, message));
-    };
-    let (path, text) = (path.trim(), text.trim());
-    let Some((last, keys)) = names_of(path).and_then(|mut keys| Some((keys.pop()?, keys))) else {
+/// What `--set PATH=VALUE` says.
+pub(crate) struct Assignment<'a> {
+    /// The path as it was given.
+    path: &'a str,
+    /// The names of the tables and lists on the way.
+    pub(crate) above: Vec<&'a str>,
+    /// The name that gets the value.
+    pub(crate) last: &'a str,
+    /// The value as it was given.
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Assignment<'a> {
+    /// Read `PATH=VALUE`.
+    pub(crate) fn read(assignment: &'a str) -> Result<Self, Problem> {
+        let Some((path, text)) = assignment.split_once('=') else {
+            let message = format!(
+                "--set takes PATH=VALUE such as links.a.rate=\"10 Mbit/s\", not \"{assignment}\""
+            );
+            return Err(problem(None, message));
+        };
+        let (path, text) = (path.trim(), text.trim());
+        let (above, last) = names_above(path)?;
+        if above.len() > DEEPEST {
+            let message = format!(
+                "--set: \"{path}\" has {} keys; allowed are up to {}",
+                above.len() + 1,
+                DEEPEST + 1
+            );
+            return Err(problem(None, message));
+        }
+        Ok(Self { path, above, last, text })
+    }
+
+    /// That the way cannot go through the name numbered `at`.
+    pub(crate) fn no_way(&self, at: usize) -> Problem {
+        let walked: Vec<_> = self.above[..=at].iter().map(|name| key(name)).collect();
+        Problem {
+            path: walked.join("."),
+            line: None,
+            message: format!("--set {}: there is no table at this place", self.path),
+        }
+    }
+
+    /// That the place above the last name can hold no values by names.
+    pub(crate) fn no_place(&self) -> Problem {
+        let Self { path, last, .. } = self;
+        problem(None, format!("--set {path}: the place above \"{last}\" is not a table"))
+    }
+}
+
+/// The names of a path: all above the last, and that.
+pub(crate) fn names_above(path: &str) -> Result<(Vec<&str>, &str), Problem> {
+    names_of(path).and_then(|mut names| names.pop().map(|last| (names, last))).ok_or_else(|| {
         let message = format!(
             "--set: \"{path}\" is not a key path like links.a.rate; a name with a dot is in quotes"
         );
-        return Err(problem(None, message));
-    };
-    if keys.len() > DEEPEST {
-        let message = format!(
-            "--set: \"{path}\" has {} keys; allowed are up to {}",
-            keys.len() + 1,
-            DEEPEST + 1
-        );
-        return Err(problem(None, message));
-    }
+        problem(None, message)
+    })
+}
+
+/// Apply `PATH=VALUE` to the tree. The value is read as TOML, or as a text if that fails, so that
+/// `--set links.a.rate="10 Mbit/s"` needs no quotes inside quotes.
+pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
+    let assignment = Assignment::read(assignment)?;
     let mut node = root;
-    let mut walked = String::new();
-    for name in keys {
-        walked =
-            if walked.is_empty() { key(name).into() } else { format!("{walked}.{}", key(name)) };
-        node = step(node, name).ok_or_else(|| Problem {
-            path: walked.clone(),
-            line: None,
-            message: format!("--set {path}: there is no table at this place"),
-        })?;
+    for (at, name) in assignment.above.iter().enumerate() {
+        node = step(node, name).ok_or_else(|| assignment.no_way(at))?;
     }
-    let value = value_of(text);
-    match &mut node.value {
+    let (last, value) = (assignment.last, Node::new(value_of(assignment.text)));
+    let place = match &mut node.value {
         Value::Table(table) => {
-            table.insert(last.to_owned(), Node::new(value));
-            Ok(())
+            table.insert(last.to_owned(), value);
+            return Ok(());
         }
-        Value::List(items) if last.parse::<usize>().is_ok_and(|at| at < items.len()) => {
-            items[last.parse::<usize>().expect("checked by the guard")] = Node::new(value);
-            Ok(())
-        }
-        _ => Err(problem(None, format!("--set {path}: the place above \"{last}\" is not a table"))),
-    }
+        Value::List(items) => last.parse::<usize>().ok().and_then(|at| items.get_mut(at)),
+        _ => None,
+    };
+    *place.ok_or_else(|| assignment.no_place())? = value;
+    Ok(())
 }
 
 /// `problem` as the user should see it who gave `assignments`: a value that one of them set stands
@@ -143,7 +176,8 @@ fn step<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     }
 }
 
-fn value_of(text: &str) -> Value {
+/// The value that `text` gives a key: as TOML, or as a text if it is none.
+pub(crate) fn value_of(text: &str) -> Value {
     let line = format!("value = {text}");
     let lines = Lines::of(&line);
     DeTable::parse(&line)
@@ -153,7 +187,7 @@ fn value_of(text: &str) -> Value {
         .map_or_else(|| Value::Text(text.to_owned()), |node| node.value)
 }
 
-fn problem(line: Option<u32>, message: impl Into<String>) -> Problem {
+pub(crate) fn problem(line: Option<u32>, message: impl Into<String>) -> Problem {
     Problem { path: String::new(), line, message: message.into() }
 }
 

@@ -2,9 +2,10 @@
 
 use forebay_parameters::Echo;
 use forebay_scenario::{
-    Control, Limits, LiveRun, RunOptions, Scenario, ScenarioError, Stopped, registry,
+    Control, Limits, LiveRun, RunOptions, Scenario, ScenarioError, Stopped, edit, registry,
 };
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 /// A scenario and how to run it.
@@ -40,6 +41,18 @@ fn default_samples() -> u64 {
     600
 }
 
+/// A change of one parameter of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeRequest {
+    /// The scenario before it.
+    pub scenario: Request,
+    /// Key path of the parameter, as in an assignment.
+    pub path: String,
+    /// Its new value, as in an assignment.
+    pub value: String,
+}
+
 /// What the page is answered: a document, or `{"error": {"message", "path", "line"}}`.
 pub type Answer = Result<Json, Json>;
 
@@ -61,9 +74,34 @@ impl Desk {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn check(request: &str) -> Answer {
-        let request = read(request)?;
-        let described = scenario(&request)?.describe();
-        serde_json::from_str(&described).map_err(|error| failure(&error.to_string()))
+        let request: Request = read(request)?;
+        described(&request.text, &request.name, &request.set)
+    }
+
+    /// Change a parameter of a scenario, in its text with all else there as it is: the text, the
+    /// assignments on top of it, and what the scenario consists of then. Where the text would say
+    /// something else with the change in it, as it has no place for it, that is an assignment.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario with the change.
+    pub fn change(request: &str) -> Answer {
+        let ChangeRequest { scenario: Request { text, name, set, .. }, path, value } =
+            read(request)?;
+        let assignment = vec![format!("{path}={value}")];
+        // Earlier changes of the parameter, and of what a mechanism had in its place, are void.
+        let of = |each: &String| {
+            each.strip_prefix(&path).is_some_and(|rest| rest.starts_with(['=', '.']))
+        };
+        let others: Vec<String> = set.into_iter().filter(|each| !of(each)).collect();
+        let on_top = [others.clone(), assignment.clone()].concat();
+        let wanted = described(&text, &name, &on_top)?;
+        let changed = edit(&text, &name, &[], &assignment).ok().and_then(|text| {
+            let found = described(&text, &name, &others).ok()?;
+            let same = ["scenario_hash", "resolved"].iter().all(|key| found[key] == wanted[key]);
+            same.then(|| json!({ "text": text, "set": others, "described": found }))
+        });
+        let beside = || json!({ "text": text, "set": on_top, "described": wanted });
+        Ok(changed.unwrap_or_else(beside))
     }
 
     /// Wire the network of a scenario; its layout. The scenario is kept for good: an instance of
@@ -72,7 +110,7 @@ impl Desk {
     /// # Errors
     /// What is wrong with the scenario, or which limit it exceeds.
     pub fn begin(&mut self, request: &str) -> Answer {
-        let request = read(request)?;
+        let request: Request = read(request)?;
         let scenario: &'static Scenario = Box::leak(Box::new(scenario(&request)?.undescribed()));
         let options = RunOptions {
             seed: request.seed,
@@ -124,10 +162,10 @@ impl Desk {
     /// If there is no run, or it exceeds a limit.
     pub fn step(&mut self) -> Answer {
         let run = self.run.as_mut().ok_or_else(|| failure(NO_RUN))?;
-        let mut told = run.step().map_err(|stopped| limit(&stopped))?;
-        told["over"] = json!(run.is_over());
-        told["packets"] = run.packets();
-        Ok(told)
+        let mut report = run.step().map_err(|stopped| limit(&stopped))?;
+        report["over"] = json!(run.is_over());
+        report["packets"] = run.packets();
+        Ok(report)
     }
 
     /// The distribution of the one-way delays of each group of flows so far.
@@ -153,12 +191,18 @@ impl Desk {
 
 const NO_RUN: &str = "no run has begun";
 
-fn read(request: &str) -> Result<Request, Json> {
+fn read<R: DeserializeOwned>(request: &str) -> Result<R, Json> {
     serde_json::from_str(request).map_err(|error| failure(&error.to_string()))
 }
 
 fn scenario(request: &Request) -> Result<Scenario, Json> {
     Scenario::parse(&request.text, &request.name, &request.set).map_err(|error| wrong(&error))
+}
+
+/// What a scenario consists of.
+fn described(text: &str, name: &str, set: &[String]) -> Answer {
+    let described = Scenario::parse(text, name, set).map_err(|error| wrong(&error))?.describe();
+    serde_json::from_str(&described).map_err(|error| failure(&error.to_string()))
 }
 
 fn wrong(error: &ScenarioError) -> Json {

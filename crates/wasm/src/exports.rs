@@ -77,6 +77,15 @@ pub extern "C" fn check() {
     });
 }
 
+/// Answer a request to change a parameter with the scenario after it.
+#[unsafe(no_mangle)]
+pub extern "C" fn change() {
+    STATE.with_borrow_mut(|state| {
+        let answer = text(&state.input).and_then(Desk::change);
+        state.answer(answer);
+    });
+}
+
 /// Begin the run that a request asks for, and answer with the layout of its network.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() {

@@ -1,4 +1,4 @@
-//! What a page is told: the same run as anywhere else, and what is wrong with a scenario.
+//! Answers to a page: the same run as anywhere else, and what is wrong with a scenario.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 #![expect(clippy::disallowed_methods, reason = "tests read their data")]
@@ -236,8 +236,8 @@ fn a_step_tells_what_one_event_did() {
     let mut story = Vec::new();
     let mut before = 0.0;
     while story.len() < 6 {
-        let told = desk.step().unwrap();
-        for fact in told["facts"].as_array().unwrap() {
+        let report = desk.step().unwrap();
+        for fact in report["facts"].as_array().unwrap() {
             let time = fact["time_s"].as_f64().unwrap();
             assert!(time >= before);
             before = time;
@@ -247,4 +247,49 @@ fn a_step_tells_what_one_event_did() {
     }
     assert_eq!(story[..3], ["sent", "queued", "delivered"]);
     assert_eq!(story[..3], story[3..6]);
+}
+
+/// The answer to a change of a parameter.
+fn change(text: &str, set: &[&str], path: &str, value: &str) -> Result<Json, Json> {
+    let scenario: Json = serde_json::from_str(&request(text, set)).unwrap();
+    Desk::change(&json!({ "scenario": scenario, "path": path, "value": value }).to_string())
+}
+
+/// A control would lose comments, or leave what was changed before it on top of its change.
+#[test]
+fn a_change_is_made_in_the_text() {
+    let text = RED.replace("max_probability = 0.1", "max_probability = 0.1  # of marks");
+    let queue = "links.bottleneck.queue";
+    let path = format!("{queue}.red.max_probability");
+    let before = [format!("{path}=0.3"), "seed=7".to_owned()];
+    let set: Vec<&str> = before.iter().map(String::as_str).collect();
+    let answer = change(&text, &set, &path, "0.2").unwrap();
+    assert_eq!(answer["text"], text.replace("= 0.1  # of marks", "= 0.2  # of marks"));
+    assert_eq!(answer["set"], json!(["seed=7"]));
+    assert_eq!(answer["described"]["resolved"][&path], "0.2");
+    // Another mechanism: what the earlier one had goes with it.
+    let answer = change(&text, &set, queue, "{ codel = {} }").unwrap();
+    assert_eq!(answer["set"], json!(["seed=7"]));
+    assert_eq!(answer["described"]["resolved"][format!("{queue}.codel.target")], "5 ms");
+    assert!(!answer["text"].as_str().unwrap().contains("max_probability"));
+}
+
+/// A change of what a template makes would change the template, or be lost.
+#[test]
+fn a_change_that_the_text_has_no_place_for_is_an_assignment() {
+    let text = include_str!("../../../examples/branches.toml");
+    let path = "links.east.rate";
+    let answer = change(text, &[], path, "\"2 Mbit/s\"").unwrap();
+    assert_eq!(answer["text"], text);
+    assert_eq!(answer["set"], json!([format!("{path}=\"2 Mbit/s\"")]));
+    assert_eq!(answer["described"]["resolved"][path], "2 Mbit/s");
+}
+
+/// A value that is not allowed would be taken, or be refused without its place.
+#[test]
+fn a_change_to_a_wrong_value_is_refused() {
+    let refused = change(RED, &[], "links.bottleneck.rate", "\"ten\"").unwrap_err();
+    assert_eq!(refused["error"]["path"], "links.bottleneck.rate");
+    let refused = change(RED, &[], "links.bottleneck.rat", "1").unwrap_err();
+    assert!(refused["error"]["message"].as_str().unwrap().contains("rate"));
 }

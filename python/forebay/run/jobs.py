@@ -277,6 +277,17 @@ def expanded(text: str, name: str) -> dict[str, Any]:
     return tables
 
 
+def edited(text: str, name: str, removed: Sequence[str], assignments: Sequence[str]) -> str:
+    """The text of a scenario file without the key paths `removed`, and with `assignments`
+    (`PATH=VALUE`) made in it; comments and layout stay. Raises `UserError` if the text is no TOML
+    or a path leads nowhere; what it says is not checked."""
+    engine = native()
+    try:
+        return str(engine.edit(text, name, removed, assignments))
+    except engine.ScenarioError as error:
+        raise UserError(str(error)) from None
+
+
 def data_file(name: str, file: str) -> str:
     """The text of a data file that the scenario file `name` names as `file`; of a capture, its
     packets as a table. Raises `UserError` if it cannot be read."""

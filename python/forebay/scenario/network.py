@@ -24,9 +24,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forebay.errors import read_text, warn_of
+from forebay.errors import UserError, read_text, warn_of
 from forebay.paths import as_key, joined, names_of
-from forebay.run.jobs import Job, expanded
+from forebay.run.jobs import Job, edited, expanded
 from forebay.run.jobs import check as check_job
 from forebay.run.limits import memory_size, seconds
 from forebay.run.results import Results, run_replications
@@ -36,6 +36,10 @@ from forebay.scenario.notebook import network_html
 from forebay.toml import inline, parse
 
 __all__ = ["Network", "Node"]
+
+WITHOUT = "without "
+"""How a line of differences begins that names what is not there; no key path has a space outside
+quotes."""
 
 
 class Node(str):
@@ -55,6 +59,9 @@ class Network:
     the root of all random streams (default 1). Quantities are words with a unit: `"34 Mbit/s"`,
     `"2.5 ms"`, `"45 kB"`, `"78 packets"`.
     """
+
+    _source: str | None = None
+    """The text that the network was read from, if that says all of it."""
 
     def __init__(
         self,
@@ -80,11 +87,12 @@ class Network:
     def from_text(cls, text: str, name: str = "scenario") -> Network:
         """The network of a scenario's text; `name` is what errors call it, and in the folder of
         such a file is what the scenario includes."""
-        document = parse(text, name)
-        if document.keys() & {"include", "sites"}:
-            document = expanded(text, name)
         network = cls.__new__(cls)
-        network._document = document
+        network._document = parse(text, name)
+        if network._document.keys() & {"include", "sites"}:
+            network._document = expanded(text, name)
+        else:
+            network._source = text
         return network
 
     @property
@@ -265,6 +273,7 @@ class Network:
         """A network of its own that can be changed without changing this one."""
         made = Network.__new__(Network)
         made._document = copy.deepcopy(self._document)
+        made._source = self._source
         return made
 
     def differences(self, other: Network) -> list[str]:
@@ -278,13 +287,37 @@ class Network:
         return found
 
     def to_toml(self) -> str:
-        """The scenario as the text of a scenario file."""
+        """The scenario as the text of a scenario file.
+
+        Of a network that was read from a text, it is that text with what was changed since: its
+        comments and its layout stay, unless it includes files or repeats sites.
+        """
+        return self._edited() or self._written()
+
+    def _written(self) -> str:
         import tomli_w
 
         return tomli_w.dumps(self.to_dict())
 
+    def _edited(self) -> str | None:
+        """The text that the network was read from, with what was changed since; `None` if there is
+        none, or it has no place for that."""
+        if self._source is None:
+            return None
+        wanted = self.to_dict()
+        lines = list(_differences(parse(self._source, self.name), wanted))
+        if not lines:
+            return self._source
+        removed = [line.removeprefix(WITHOUT) for line in lines if line.startswith(WITHOUT)]
+        assignments = [line for line in lines if not line.startswith(WITHOUT)]
+        try:
+            text = edited(self._source, self.name, removed, assignments)
+            return text if parse(text, self.name) == wanted else None
+        except UserError:
+            return None
+
     def save(self, path: str | Path) -> None:
-        """Write a scenario file."""
+        """Write a scenario file (see `to_toml`)."""
         write_text(Path(path), self.to_toml())
 
     def check(self) -> dict[str, Any]:
@@ -299,7 +332,7 @@ class Network:
 
     def job(self) -> Job:
         """One run of the network, for `forebay.run.jobs.run_jobs`."""
-        return Job(self.to_toml(), self.name)
+        return Job(self._written(), self.name)
 
     def run(
         self,
@@ -411,7 +444,7 @@ def _differences(
     for name in [*after, *(name for name in before if name not in after)]:
         path = f"{above}{as_key(name)}"
         if name not in after:
-            yield f"without {path}"
+            yield f"{WITHOUT}{path}"
         elif isinstance(after[name], dict) and isinstance(before.get(name), dict):
             yield from _differences(before[name], after[name], f"{path}.")
         elif name not in before or after[name] != before[name]:

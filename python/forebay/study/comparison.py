@@ -174,7 +174,7 @@ class Comparison:
     ) -> Job:
         """One run. Raises `UserError` if its network cannot be made."""
         return Job(
-            self.network(study, design, case, replication).to_toml(),
+            self.network(study, design, case, replication).job().text,
             f"{study.folder / FILE} ({self.place(design, case)})",
             self.quick_overrides if quick else (),
             replication=replication,

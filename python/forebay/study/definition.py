@@ -186,7 +186,7 @@ class Study:
             extra = [one for one in extra if one.partition("=")[0] not in variant.change.set]
         key = (tuple(sorted(point.items())), variant.id if variant else "")
         if key not in self._texts:
-            self._texts[key] = self.network(point, variant.change if variant else None).to_toml()
+            self._texts[key] = self.network(point, variant.change if variant else None).job().text
         return Job(
             self._texts[key],
             self.scenario_name,
@@ -197,7 +197,7 @@ class Study:
 
     def recording_job(self, recording: Recording) -> Job:
         """The run whose time series `recording` keeps."""
-        text = self.network(recording.point, recording.change).to_toml()
+        text = self.network(recording.point, recording.change).job().text
         interval = recording.interval
         extra = (f"record.series={interval}",) if interval else ()
         return Job(text, self.scenario_name, extra, record=True)

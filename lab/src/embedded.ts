@@ -1,4 +1,4 @@
-// What the page holds: the engine, and a scenario that came with it.
+// The data that the page was made with: the engine, and a scenario if one was given.
 
 import { byId } from "./dom";
 import { through } from "./fragment";

@@ -1,9 +1,9 @@
-// What happened, in words.
+// Events in words.
 
 import type { Fact } from "./engine";
 import { show } from "./quantity";
 
-/** What an event did with a packet, in words. */
+/** A sentence about an act of an event on a packet. */
 export function sentence(fact: Fact): string {
   const time = `${Number(fact.time_s.toPrecision(9))} s`;
   const kind = fact.feedback ? "acknowledgement" : "packet";
