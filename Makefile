@@ -13,26 +13,26 @@ PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .PHONY: help setup reproduce check test validate lint format docs pictures site lab lab-picture guided fast \
   wheel bench bench-lab peers growth instructions instructions-record record clean
 
-help: ## list the targets (minutes: on two cores, once set up)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+help: ## list the targets, with what they take on two cores once set up
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # --- for everybody
 
-setup: $(VENV)/.built ## first: .venv/ with the engine; 2 to 3 minutes, later as a change needs
+setup: $(VENV)/.built ## first: .venv/ with the engine; 3 minutes, later what a change takes
 	@echo "ready: $(BIN)/forebay"
 
-reproduce: setup ## to see what it does: the af study, its tables and HTML report; 8 minutes
+reproduce: setup ## to see what it does: the af study, tables and report; 8 minutes
 	$(BIN)/forebay reproduce af
 
-test: $(VENV)/.tools ## before you rely on a build: all tests; 20 minutes
+test: $(VENV)/.tools ## before a change is handed in: all tests; 20 minutes
 	@tools/gate.py test
 
 # --- for a change
 
-check: $(VENV)/.tools ## after each change: format, lints, types, unit tests of every language; 8 minutes
+check: $(VENV)/.tools ## after each change: lints, types, unit tests, all languages; 8 minutes
 	@tools/gate.py check
 
-lint: $(VENV)/.tools ## the part of check that runs nothing: format, lints, types; 2 minutes
+lint: $(VENV)/.tools ## the part of check that runs nothing; 2 minutes
 	@tools/gate.py lint
 
 format: $(VENV)/.tools ## put everything into its format; seconds
@@ -41,39 +41,39 @@ format: $(VENV)/.tools ## put everything into its format; seconds
 	$(BIN)/ruff format .
 	! command -v npm >/dev/null || { lab/install.sh && cd lab && npm run --silent format; }
 
-validate: $(VENV)/.tools ## the long proofs, in portions that resume; ONLY=list names them; hours
+validate: $(VENV)/.tools ## the long proofs, in portions that resume (ONLY=list); 6 hours
 	@$(BIN)/python validation/validate.py $(ONLY) $(if $(ARGS),-- $(ARGS))
 
-docs: setup ## after a change of a mechanism or a study: what is generated and kept; seconds
+docs: setup ## after a change of mechanisms or records: what is kept of it; seconds
 	PYTHONPATH=tools $(BIN)/python -m manual docs
 
-pictures: setup ## after a change of a page with a picture: those of tutorial and guides; a minute
+pictures: setup ## after a change of pages: pictures of tutorial and guides; a minute
 	PYTHONPATH=tools $(BIN)/python -m manual pictures
 
-site: $(VENV)/.site ## to read the documentation: site/, pages that can be searched from disk; a minute
+site: $(VENV)/.site ## the documentation: site/, pages searchable from disk; a minute
 	PYTHONPATH=tools $(BIN)/python -m manual site
 
-lab: ## after a change of the lab or for `forebay lab`: its page (needs node); 2 minutes
+lab: ## the page of `forebay lab`, after a change of it (node); 2 minutes
 	lab/build.sh
 
-lab-picture: setup lab ## the moving picture of that page in the README (needs Chromium); a minute
+lab-picture: setup lab ## its moving picture in the README (Chromium); a minute
 	rm -rf lab/dist/frames && mkdir -p lab/dist/frames
 	node lab/dist/picture.mjs python/forebay/lab/page.html lab/dist/frames
 	$(BIN)/python docs/images/moving.py lab/dist/frames docs/images/lab.webp
 
-record: setup ## after a change that moves trajectories: every study, kept in studies/; an hour
+record: setup ## after a change of trajectories: the studies, kept; an hour
 	$(BIN)/forebay reproduce all --out studies
 
 # --- for speed, and for others
 
-guided: $(VENV)/.guided ## the build for benchmarks and wheels, by a profile of short runs; 6 minutes
+guided: $(VENV)/.guided ## the build for benchmarks and wheels, by a profile; 6 minutes
 	@echo "ready: $(BIN)/forebay, guided by a profile"
 
-fast: $(VENV)/.guided ## the same for this machine's processor alone; 6 minutes
+fast: $(VENV)/.guided ## the same for this machine alone; 6 minutes
 	bench/profile/guided.sh --fresh --native $(BIN)/maturin develop --release
 	@touch $(VENV)/.built $(VENV)/.guided
 
-wheel: $(BIN)/python ## dist/forebay-*.whl, for machines of this kind, with the lab (or LAB=no); 10 minutes
+wheel: $(BIN)/python ## dist/forebay-*.whl, with the lab (or LAB=no); 10 minutes
 	@$(if $(filter no,$(LAB)),rm -f python/forebay/lab/page.html,lab/build.sh || \
 	  { echo "wheel: the page of the lab cannot be built here; LAB=no leaves it out" >&2; exit 1; })
 	bench/profile/guided.sh --fresh $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
@@ -84,21 +84,21 @@ wheel: $(BIN)/python ## dist/forebay-*.whl, for machines of this kind, with the 
 bench: guided ## the standard benchmarks; a minute
 	$(BIN)/forebay bench
 
-bench-lab: setup lab ## the speed of the lab in headless Chromium, beside the command; a minute
+bench-lab: setup lab ## the speed of the lab in headless Chromium; a minute
 	@node lab/dist/speed.mjs $(BIN)/forebay python/forebay/lab/page.html bench/scenarios/s1-af.toml
 
-peers: guided ## the benchmarks beside other simulators, which it installs; 20 minutes
+peers: guided ## the benchmarks beside other simulators, installed; 20 minutes
 	-bench/peers/install.sh
 	$(BIN)/python bench/peers/run.py $(ARGS)
 
-growth: guided ## how cost grows with the size of a network, drawn; a quarter of an hour
+growth: guided ## how cost grows with networks, drawn; 15 minutes
 	$(BIN)/python bench/growth/grow.py $(ARGS)
 
-instructions: $(BIN)/python ## do packet hops cost the instructions recorded? (valgrind); 3 minutes
+instructions: $(BIN)/python ## does a packet hop cost what is recorded? (valgrind); 3 minutes
 	@bench/instructions/install.sh || true
 	$(BIN)/python bench/instructions/guard.py
 
-instructions-record: $(BIN)/python ## record what they cost now: LABEL="what changed"; 3 minutes
+instructions-record: $(BIN)/python ## record what it costs now: LABEL="what changed"; 3 minutes
 	bench/instructions/install.sh
 	$(BIN)/python bench/instructions/guard.py --record "$(LABEL)"
 

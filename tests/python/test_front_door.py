@@ -1,0 +1,55 @@
+"""The front door: README.md, `make help`, and what set-up says while one waits."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TARGETS = dict(
+    re.findall(r"^([a-z-]+):.*?## (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+)
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "validation/README.md")]
+
+
+def test_the_readme_fits_a_first_minute() -> None:
+    """README.md has at most 120 lines: two sentences, the picture, the installation and a first run
+    stand before any table."""
+    lines = README.splitlines()
+    assert len(lines) <= 120
+    places = [README.index(words) for words in ("![The lab", "## Install", "## Ten lines", "\n| ")]
+    assert places == sorted(places)
+    first = README.split("\n\n")[1]
+    assert len(re.findall(r"[.!?](?:\s|$)", first)) == 2
+    assert first.count(",") < 10
+
+
+def test_every_target_says_when_and_how_long() -> None:
+    """`make help` lists each target with its purpose and its time, in columns of a terminal."""
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    shown = done.stdout.splitlines()
+    assert len(shown) == len(TARGETS)
+    for target, meaning in TARGETS.items():
+        assert re.search(r"minute|second|hour", meaning) or target in ("help", "clean"), target
+    assert max(map(len, shown)) <= 110
+
+
+def test_pages_name_targets_that_are_there() -> None:
+    """Each `make TARGET` of README and guides is one of the Makefile's, so that it can be typed."""
+    for path in [*PAGES, *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8")):
+            assert target in TARGETS, f"{path.name}: make {target}"
+
+
+def test_set_up_says_what_it_does_before_it_does_it() -> None:
+    """Three stages are announced with the time that they take; cargo's own lines follow, so that
+    the minutes of a first build are not silent."""
+    command = ["make", "--always-make", "--dry-run", "setup"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    stages = re.findall(r'echo "(\d)/3 [^"]*(?:second|minute)', done.stdout)
+    assert stages == ["1", "2", "3"]
+    (build,) = re.findall(r"maturin develop.*", done.stdout)
+    assert "--quiet" not in build
+    assert "guided" not in done.stdout.replace("guided.sh", "")
