@@ -190,7 +190,8 @@ impl Checker {
         });
     }
 
-    /// What link `number` could carry in the last `measured` seconds of the run, in bit/s.
+    /// Returns the rate that link `number` could carry in the last `measured` seconds of the run,
+    /// in bit/s.
     fn mean_rate(&self, number: usize, measured: f64) -> f64 {
         let Some(link) = self.places.links.get(number) else { return f64::MAX };
         let Some(changes) = &link.changes else { return link.rate.bps() as f64 };

@@ -62,7 +62,7 @@ columns! {
     }
 }
 
-/// What is counted of the transfers of a group of flows.
+/// Counts of the transfers of a group of flows.
 #[derive(Default)]
 pub struct TransferCount {
     completion: Sketch,

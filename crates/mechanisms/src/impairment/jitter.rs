@@ -36,8 +36,8 @@ parameters! {
         /// Distribution of the delay that is added.
         distribution: Distribution = "uniform",
             "Hemminger, Network emulation with NetEm, linux.conf.au 2005";
-        /// Whether a packet can overtake those before it. If not, it waits for them, so that the
-        /// mean delay is larger than `mean` where packets come close together.
+        /// Lets a packet overtake those before it. Otherwise it waits for them, so that the mean
+        /// delay is larger than `mean` where packets come close together.
         reorder: bool = false, "RFC 4737 (reordering)";
     }
 }

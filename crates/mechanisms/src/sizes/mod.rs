@@ -72,7 +72,7 @@ mod tests {
     use forebay_kernel::Streams;
     use forebay_parameters::{Echo, Node, Table, Value};
 
-    /// What the entry called `name` makes of these parameters.
+    /// Reads these parameters as the entry called `name` does.
     pub(super) fn read(
         name: &str,
         parameters: &[(&str, Value)],
@@ -90,8 +90,8 @@ mod tests {
         (0..count).map(|_| sizes.draw(&mut stream).bytes() as f64).collect()
     }
 
-    /// Whether the mean of `draws` is that of the distribution: within five of its standard errors,
-    /// which right draws exceed with a probability of 6e-7, and half a byte of rounding.
+    /// Returns true if the mean of `draws` is that of the distribution: within five of its standard
+    /// errors, which right draws exceed with a probability of 6e-7, and half a byte of rounding.
     pub(super) fn has_mean(draws: &[f64], mean: f64) -> bool {
         let n = draws.len() as f64;
         let found = draws.iter().sum::<f64>() / n;
@@ -101,7 +101,8 @@ mod tests {
         (found - mean).abs() < bound
     }
 
-    /// Whether a share `p` of draws is at most `bytes`, within five standard deviations of a share.
+    /// Returns true if a share `p` of draws is at most `bytes`, within five standard deviations of
+    /// a share.
     pub(super) fn has_share(draws: &[f64], bytes: f64, p: f64) -> bool {
         let n = draws.len() as f64;
         let found = draws.iter().filter(|x| **x <= bytes).count() as f64 / n;

@@ -89,7 +89,8 @@ mod tests {
         )?)
     }
 
-    /// A run would spend minutes at one instant, writing billions of files, before a packet moves.
+    /// More than a million files need time between them: a run does not spend minutes at one
+    /// instant, writing billions of files before a packet moves.
     #[test]
     fn billions_of_files_need_time_between_them() {
         for interval in ["0 s", "999 ns"] {

@@ -38,7 +38,7 @@ parameters! {
         /// Size of a request on the wire. It is one packet, takes the way of acknowledgements and
         /// counts as one.
         request: Size = "400 B", "-";
-        /// What connection an answer is sent on.
+        /// Connection that an answer is sent on.
         connection: Connections = "persistent", "RFC 9112, section 9.3";
     }
 }
