@@ -13,7 +13,7 @@ use forebay_kernel::{Stream, Streams};
 const INPUTS: u64 = 2_000;
 
 /// Length of an input in bytes, at most.
-const LONGEST: u64 = 600;
+const MAX_LENGTH: u64 = 600;
 
 /// Every kept input passes its body: each file of a corpus once broke something, or shows the
 /// search what text looks like.
@@ -75,7 +75,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
 }
 
 fn random(stream: &mut Stream) -> Vec<u8> {
-    (0..stream.below(LONGEST)).map(|_| stream.below(256) as u8).collect()
+    (0..stream.below(MAX_LENGTH)).map(|_| stream.below(256) as u8).collect()
 }
 
 /// One change, of the kinds that a search makes.

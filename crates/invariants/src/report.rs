@@ -5,7 +5,7 @@ use forebay_units::Time;
 use crate::Invariant;
 
 /// Breaches that are kept; further ones are only counted.
-const MOST_BREACHES: usize = 16;
+const MAX_DESCRIBED: usize = 16;
 
 /// Place at which something happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +86,7 @@ impl Report {
     /// Returns true if a further breach of `invariant` is to be described: the first of each, and
     /// others while there are few.
     pub(crate) fn wants(&self, invariant: Invariant) -> bool {
-        self.breached(invariant) <= 1 || self.breaches.len() < MOST_BREACHES
+        self.breached(invariant) <= 1 || self.breaches.len() < MAX_DESCRIBED
     }
 
     /// Describe a breach.

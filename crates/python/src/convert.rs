@@ -19,7 +19,7 @@ pub(crate) struct Job {
     pub(crate) record: bool,
     pub(crate) threads: usize,
     pub(crate) check: bool,
-    /// Whether ties are counted, and the number of the random order; 0 is the scenario's.
+    /// Number of the random order if ties are counted; 0 is the scenario's.
     pub(crate) ties: Option<u64>,
     pub(crate) command: Option<String>,
     pub(crate) max_packets: Option<u64>,

@@ -24,7 +24,7 @@ use crate::script::{Action, Event, Role, Script};
 use crate::seen::Seen;
 use crate::segment::{EcnField, EcnOption, Flags, Segment};
 
-/// What is shared between the elements of a run and the caller.
+/// State shared between the elements of a run and the caller.
 #[derive(Default)]
 struct Log {
     seen: Vec<Seen>,
@@ -34,7 +34,7 @@ struct Log {
     numbering: Option<Numbering>,
 }
 
-/// How many events a run may take, and how many packets it may see.
+/// Number of events that a run may take, and of packets that it may see.
 const BUDGET: u64 = 1_000_000;
 
 /// A timestamp of a script counts ms.
@@ -318,7 +318,7 @@ impl Rig {
         }
     }
 
-    /// What assertions can name, in the order of [`NAMES`].
+    /// Returns what assertions can name, in the order of [`NAMES`].
     fn values(&self, cx: &mut Context<'_>) -> [f64; NAMES.len()] {
         let Host::Sender(host) = &self.host else {
             return [0.0; NAMES.len()];

@@ -42,15 +42,15 @@ parameters! {
     }
 }
 
-const LONGEST: Span = Span::from_s(1000);
+const MAX_MEAN: Span = Span::from_s(1000);
 
 fn build(section: &Section<'_>) -> Result<Box<dyn Impairment>, Problem> {
     let parameters = JitterParameters::read(section)?;
-    if parameters.mean > LONGEST {
+    if parameters.mean > MAX_MEAN {
         let message = format!(
             "{} is too long; allowed are up to {}",
             show_span(parameters.mean),
-            show_span(LONGEST)
+            show_span(MAX_MEAN)
         );
         return Err(section.fail("mean", message));
     }

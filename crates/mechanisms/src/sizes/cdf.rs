@@ -6,7 +6,7 @@ use forebay_kernel::Stream;
 use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
-use super::{BuildSizes, MOST, SizeDistribution, whole};
+use super::{BuildSizes, MAX_BYTES, SizeDistribution, whole};
 
 pub(super) const ENTRY: Entry<BuildSizes> = Entry {
     name: "cdf",
@@ -36,7 +36,7 @@ parameters! {
 }
 
 /// The most points: looking one up takes no time, but reading them does.
-const MOST_POINTS: usize = 10_000;
+const MAX_POINTS: usize = 10_000;
 
 /// The columns of a file.
 const COLUMNS: [&str; 2] = ["size_bytes", "share"];
@@ -70,8 +70,8 @@ fn listed(
     sizes: &[Size],
     shares: &[f64],
 ) -> Result<Vec<(f64, f64)>, Problem> {
-    if sizes.is_empty() || sizes.len() > MOST_POINTS {
-        let message = format!("has {} points; allowed are 1 to {MOST_POINTS}", sizes.len());
+    if sizes.is_empty() || sizes.len() > MAX_POINTS {
+        let message = format!("has {} points; allowed are 1 to {MAX_POINTS}", sizes.len());
         return Err(section.fail("sizes", message));
     }
     if shares.len() != sizes.len() {
@@ -116,8 +116,8 @@ fn points_of(file: &DataFile) -> Result<Vec<(f64, f64)>, String> {
             let (name, rule) = (COLUMNS[column], RULES[column]);
             wrong(Fault::quoting(format!("{name} {message}"), format!("{name}: {rule}")))
         })?;
-        if points.len() > MOST_POINTS {
-            return Err(wrong(format!("more than {MOST_POINTS} points").into()));
+        if points.len() > MAX_POINTS {
+            return Err(wrong(format!("more than {MAX_POINTS} points").into()));
         }
         last = line;
     }
@@ -140,7 +140,7 @@ fn check_point(points: &[(f64, f64)]) -> Result<(), (usize, String)> {
         let message = format!("{bytes} B follows {least} B; each must be larger than the last");
         return Err((0, message));
     }
-    if !(0.0..=MOST).contains(&bytes) {
+    if !(0.0..=MAX_BYTES).contains(&bytes) {
         return Err((0, format!("{bytes} B is no size; allowed is up to 1 TB")));
     }
     let least = before.map_or(0.0, |(_, least)| least);

@@ -31,13 +31,13 @@ parameters! {
 }
 
 /// The largest standard deviation: the mean is then that of one size in 20 million.
-const MOST_SIGMA: f64 = 3.0;
+const MAX_SIGMA: f64 = 3.0;
 
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     let LognormalParameters { mean, sigma } = LognormalParameters::read(section)?;
     check(section, "mean", mean)?;
-    if sigma <= 0.0 || sigma > MOST_SIGMA {
-        let message = format!("{sigma} is out of range; allowed is above 0, up to {MOST_SIGMA}");
+    if sigma <= 0.0 || sigma > MAX_SIGMA {
+        let message = format!("{sigma} is out of range; allowed is above 0, up to {MAX_SIGMA}");
         return Err(section.fail("sigma", message));
     }
     let mean = mean.bytes() as f64;

@@ -50,16 +50,16 @@ pub static SIZES: &[Entry<BuildSizes>] = &[
 ];
 
 /// The largest size that is drawn: 1 TB.
-const MOST: f64 = 1e12;
+const MAX_BYTES: f64 = 1e12;
 
 /// A size of so many bytes, to the nearest whole byte.
 fn whole(bytes: f64) -> Size {
-    Size::from_bytes((bytes.clamp(1.0, MOST) + 0.5) as u64)
+    Size::from_bytes((bytes.clamp(1.0, MAX_BYTES) + 0.5) as u64)
 }
 
 /// Refuse sizes that no transfer has.
 fn check(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
-    if (1..=MOST as u64).contains(&size.bytes()) {
+    if (1..=MAX_BYTES as u64).contains(&size.bytes()) {
         return Ok(());
     }
     let message = format!("{} B is no size of a transfer; allowed are 1 B to 1 TB", size.bytes());

@@ -35,7 +35,7 @@ parameters! {
     }
 }
 
-const MOST_SHAPE: f64 = 10.0;
+const MAX_SHAPE: f64 = 10.0;
 
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     let ParetoSizeParameters { min, shape, max } = ParetoSizeParameters::read(section)?;
@@ -45,8 +45,8 @@ fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
         let message = format!("{} B is not above min ({} B)", max.bytes(), min.bytes());
         return Err(section.fail("max", message));
     }
-    if shape <= 0.0 || shape > MOST_SHAPE {
-        let message = format!("{shape} is out of range; allowed is above 0, up to {MOST_SHAPE}");
+    if shape <= 0.0 || shape > MAX_SHAPE {
+        let message = format!("{shape} is out of range; allowed is above 0, up to {MAX_SHAPE}");
         return Err(section.fail("shape", message));
     }
     Ok(Arc::new(Pareto { min: min.bytes() as f64, max: max.bytes() as f64, shape }))

@@ -68,7 +68,7 @@ parameters! {
 }
 
 /// Bit rates of a video, at most.
-const MOST_RATES: usize = 64;
+const MAX_RATES: usize = 64;
 
 /// Chunks of whose throughput the mean is taken.
 const SAMPLES: usize = 5;
@@ -76,8 +76,8 @@ const SAMPLES: usize = 5;
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = VideoParameters::read(section)?;
     let VideoParameters { rates, selection, chunk, buffer, reservoir, cushion, .. } = &parameters;
-    if rates.is_empty() || rates.len() > MOST_RATES {
-        let message = format!("has {} bit rates; allowed are 1 to {MOST_RATES}", rates.len());
+    if rates.is_empty() || rates.len() > MAX_RATES {
+        let message = format!("has {} bit rates; allowed are 1 to {MAX_RATES}", rates.len());
         return Err(section.fail("rates", message));
     }
     if rates[0].bps() == 0 || rates.windows(2).any(|pair| pair[0] >= pair[1]) {

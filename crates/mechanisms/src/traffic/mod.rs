@@ -176,7 +176,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
 ];
 
 /// The largest IP packet, in bytes.
-const MOST: u64 = u16::MAX as u64;
+const MAX_PACKET_BYTES: u64 = u16::MAX as u64;
 
 choice! {
     /// Distribution of packet sizes.
@@ -199,7 +199,7 @@ impl SizeLaw {
                 // lies half a byte above. Taking the draw half a byte down keeps the mean.
                 let bytes = mean.bytes() as f64 * stream.exponential() + 0.5;
                 // 32 bits saturate far above the largest packet, and take one conversion.
-                Size::from_bytes(u64::from(bytes as u32).clamp(1, MOST))
+                Size::from_bytes(u64::from(bytes as u32).clamp(1, MAX_PACKET_BYTES))
             }
         }
     }
@@ -212,7 +212,7 @@ impl SizeLaw {
             // The mean is the sum over k of P(size >= k): 1 for k = 1, and e^(-(k - 1/2)/m), a
             // geometric series, for k = 2 to the largest size.
             Self::Exponential => {
-                let terms = (MOST - 1) as f64;
+                let terms = (MAX_PACKET_BYTES - 1) as f64;
                 1.0 + exp(-1.5 / m) * (1.0 - exp(-terms / m)) / (1.0 - exp(-1.0 / m))
             }
         }
@@ -230,9 +230,9 @@ fn interval(section: &Section<'_>, rate: Rate, size: Size) -> Result<Span, Probl
 
 /// Refuse packets that IP cannot carry.
 fn packet_size(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
-    if !(1..=MOST).contains(&size.bytes()) {
+    if !(1..=MAX_PACKET_BYTES).contains(&size.bytes()) {
         let message =
-            format!("{} B is not a packet size; allowed are 1 B to {MOST} B", size.bytes());
+            format!("{} B is not a packet size; allowed are 1 B to {MAX_PACKET_BYTES} B", size.bytes());
         return Err(section.fail(key, message));
     }
     Ok(())

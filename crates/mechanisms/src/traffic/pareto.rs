@@ -45,7 +45,7 @@ parameters! {
 }
 
 /// The largest shape: such times hardly vary.
-const MOST_SHAPE: f64 = 100.0;
+const MAX_SHAPE: f64 = 100.0;
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let ParetoParameters { rate, size, on, off, shape } = ParetoParameters::read(section)?;
@@ -53,8 +53,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     if on == Span::ZERO {
         return Err(section.fail("on", "is zero; allowed are times above 0"));
     }
-    if shape <= 1.0 || shape > MOST_SHAPE {
-        let message = format!("{shape} is out of range; allowed is above 1, up to {MOST_SHAPE}");
+    if shape <= 1.0 || shape > MAX_SHAPE {
+        let message = format!("{shape} is out of range; allowed is above 1, up to {MAX_SHAPE}");
         return Err(section.fail("shape", message));
     }
     let (on, off) = (Times { mean: on, shape }, Times { mean: off, shape });

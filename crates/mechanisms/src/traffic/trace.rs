@@ -8,7 +8,7 @@ use forebay_network::{Burst, Traffic};
 use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Size, Span};
 
-use super::{BuildTraffic, MOST, TrafficKind, rate_of};
+use super::{BuildTraffic, MAX_PACKET_BYTES, TrafficKind, rate_of};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "trace",
@@ -144,9 +144,9 @@ fn packet(time: &str, size: &str) -> Result<(Span, Size), Fault> {
     let at = seconds(time).filter(|at| *at <= LAST);
     let at =
         at.ok_or_else(|| wrong("time_s", time, format!("seconds from 0 to {}", LAST.seconds())))?;
-    let bytes = size.parse().ok().filter(|bytes| (1..=MOST).contains(bytes));
+    let bytes = size.parse().ok().filter(|bytes| (1..=MAX_PACKET_BYTES).contains(bytes));
     let bytes = bytes
-        .ok_or_else(|| wrong("size_bytes", size, format!("whole numbers from 1 to {MOST}")))?;
+        .ok_or_else(|| wrong("size_bytes", size, format!("whole numbers from 1 to {MAX_PACKET_BYTES}")))?;
     Ok((at, Size::from_bytes(bytes)))
 }
 

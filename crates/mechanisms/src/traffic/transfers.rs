@@ -56,7 +56,7 @@ parameters! {
 
 /// Transfers in a second on one flow, at most: each is an event, so that a run with billions of
 /// them would not end in any useful time.
-const MOST_PER_SECOND: f64 = 1e6;
+const MAX_PER_SECOND: f64 = 1e6;
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let TransfersParameters { rate, load, sizes, connection } = TransfersParameters::read(section)?;
@@ -76,10 +76,10 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     if per_second <= 0.0 {
         return Err(section.fail(key, "is zero; allowed is above 0"));
     }
-    if per_second > MOST_PER_SECOND {
+    if per_second > MAX_PER_SECOND {
         let message = format!(
             "{per_second:.3e} transfers in a second on each flow are too many; allowed are up to \
-             {MOST_PER_SECOND:.0}"
+             {MAX_PER_SECOND:.0}"
         );
         return Err(section.fail(key, message));
     }
