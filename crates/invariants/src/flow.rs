@@ -7,7 +7,7 @@ use crate::tcp::TcpModel;
 /// A flow as it follows from the facts.
 #[derive(Default)]
 pub(crate) struct FlowModel {
-    /// Since counting began; start and end of the whole run.
+    /// Counts since counting began; start and end of the whole run.
     pub(crate) seen: FlowCount,
     /// Number of times that it was reported to begin, and to end.
     pub(crate) began: u32,

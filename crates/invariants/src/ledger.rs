@@ -58,7 +58,7 @@ pub(crate) enum Fit {
 }
 
 impl Fit {
-    /// Of a packet that is there, or could be near.
+    /// Returns the fit of a packet that is there, or could be near.
     pub(crate) fn of(there: bool, near: bool) -> Self {
         match (there, near) {
             (true, _) => Self::There,
@@ -129,8 +129,9 @@ impl Ledger {
         self.equal(packet).min_by_key(rank).map(|(key, _)| *key)
     }
 
-    /// As [`Ledger::find`]. Which of equal packets was marked as it left a queue shows when they
-    /// cross the link: those that came to it alike are told apart by their order alone.
+    /// Finds an entry as [`Ledger::find`] does. Which of equal packets was marked as it left a
+    /// queue shows when they cross the link: those that came to it alike are told apart by their
+    /// order alone.
     pub(crate) fn identify(&mut self, packet: &Packet, fit: &dyn Fn(&Entry) -> Fit) -> Option<Key> {
         let found = self.find(packet, fit)?;
         if self.equal(packet).nth(1).is_none() {

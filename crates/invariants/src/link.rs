@@ -53,7 +53,7 @@ pub(crate) struct Carried {
 /// The state of a link as it follows from what was seen.
 #[derive(Default)]
 pub(crate) struct LinkModel {
-    /// In the order in which they were queued.
+    /// Packets in the order in which they were queued.
     pub(crate) queued: VecDeque<Queued>,
     pub(crate) queued_bytes: u64,
     /// Time at which the last transmission seen ended.
@@ -64,10 +64,9 @@ pub(crate) struct LinkModel {
     /// Packets since then: each may be shorter by rounding.
     ahead_packets: u128,
     largest: u128,
-    /// Of a link that changes: what is left of what it offered by the end of the last transmission,
-    /// in bit ps / s.
+    /// Rest of what a link that changes offered by the end of the last transmission, in bit ps / s.
     left: u128,
-    /// Of such a link: what crossed it last.
+    /// Packets that crossed such a link last.
     together: Option<Together>,
     /// Tallies by precedence.
     pub(crate) tally: Vec<ClassTally>,

@@ -7,11 +7,11 @@ use forebay_units::{Rate, Time};
 pub enum Offer {
     /// Rates, each from its time on. The first time is zero.
     Rates(Vec<(Time, Rate)>),
-    /// So many bits at each of these times, in order.
+    /// Bits that are offered at each of these times, in order.
     Bits(Vec<(Time, u64)>),
 }
 
-/// In a bit/s over a ps.
+/// One bit, as a multiple of a bit/s over a ps.
 pub(crate) const BIT: u128 = 1_000_000_000_000;
 
 impl Offer {

@@ -135,7 +135,7 @@ impl Checker {
         }
     }
 
-    /// Of the quantity `what` at `place`: the sum over a series, and the total.
+    /// Checks the quantity `what` at `place`: the sum over a series, and the total.
     pub fn check_series(&mut self, place: &str, what: &str, sum: f64, total: f64) {
         let fine = (sum - total).abs() <= total.abs() * ROUNDING + 0.5;
         self.check(Must::ResultSeries, Place::Named(place), fine, || {

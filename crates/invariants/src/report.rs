@@ -5,18 +5,18 @@ use forebay_units::Time;
 use crate::Invariant;
 
 /// Breaches that are kept; further ones are only counted.
-const MAX_DESCRIBED: usize = 16;
+const MAX_BREACHES: usize = 16;
 
 /// Place at which something happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place<'a> {
-    /// In the network as a whole.
+    /// The network as a whole.
     Network,
     /// At a link, by number.
     Link(usize),
-    /// In a flow, by number.
+    /// A flow, by number.
     Flow(usize),
-    /// In an element, by number.
+    /// An element, by number.
     Element(u32),
     /// At a part of a result, by name.
     Named(&'a str),
@@ -86,7 +86,7 @@ impl Report {
     /// Returns true if a further breach of `invariant` is to be described: the first of each, and
     /// others while there are few.
     pub(crate) fn wants(&self, invariant: Invariant) -> bool {
-        self.breached(invariant) <= 1 || self.breaches.len() < MAX_DESCRIBED
+        self.breached(invariant) <= 1 || self.breaches.len() < MAX_BREACHES
     }
 
     /// Describe a breach.

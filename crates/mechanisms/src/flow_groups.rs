@@ -18,7 +18,7 @@ pub struct FlowGroups(Option<Arc<Groups>>);
 struct Groups {
     names: Vec<String>,
     hosts: Vec<String>,
-    /// Of each group.
+    /// Ends of each group.
     ends: Vec<Ends>,
     /// The number of the first flow of each.
     firsts: OnceLock<Vec<u32>>,

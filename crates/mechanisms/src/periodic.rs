@@ -2,12 +2,12 @@
 
 use forebay_units::{Span, Time};
 
-/// Need to make up for what follows an update one by one.
+/// Effect of an update on those that follow: they have to be made up for one by one, or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Update {
     /// The next one has an effect of its own.
     Changing,
-    /// As long as no packet moves, only the last of those that follow has an effect, if any has.
+    /// Only the last of those that follow has an effect, if any has, as long as no packet moves.
     Settled,
 }
 

@@ -29,7 +29,7 @@ columns! {
         pub completed: u64 = Number + headline,
         /// Transfers begun and not completed at the end of the run.
         pub unfinished: u64 = Number,
-        /// Of those completed, how many began when another on their connection was not completed
+        /// Number of those completed that began when another on their connection was not completed
         /// yet: they waited for it.
         pub queued: u64 = Number,
         /// Their bytes, without headers.
@@ -166,13 +166,13 @@ struct Written {
 }
 
 impl Written {
-    /// That there is no further transfer.
+    /// Mark that there is no further transfer.
     const NONE: Self = Self { at: Time::NEVER, end: u64::MAX };
 }
 
 impl TransferMeter {
-    /// Of flows that start at `starts` and write nothing from `stop` on; their `applications` are
-    /// equal to those that write.
+    /// Returns the meter of flows that start at `starts` and write nothing from `stop` on; their
+    /// `applications` are equal to those that write.
     ///
     /// # Panics
     /// If there is not one application for each flow.
@@ -255,7 +255,7 @@ fn write_after(
 }
 
 impl TransferCount {
-    /// So many have begun and are not completed.
+    /// Sets the number of transfers that have begun and are not completed.
     pub(crate) fn set_unfinished(&mut self, unfinished: u64) {
         self.unfinished = unfinished;
     }

@@ -56,7 +56,7 @@ struct Bench {
     waiting: BTreeMap<u64, Packet>,
     fates: Vec<(u64, Fate)>,
     free_at: Time,
-    /// From when on the queue has a packet to send, if it had none when asked last.
+    /// Time from which the queue has a packet to send, if it had none when asked last.
     held_until: Time,
     largest: Backlog,
 }

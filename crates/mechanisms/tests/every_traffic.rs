@@ -74,7 +74,10 @@ fn packets_are_no_larger_than_announced() {
         let Some(largest) = kind.largest else { continue };
         let bursts = bursts(&kind, 1, 50_000);
         assert!(bursts.len() == 50_000 || ends(&label), "{label}: it never ends");
-        assert!(bursts.iter().all(|burst| (1..=MAX_BYTES).contains(&burst.size.bytes())), "{label}");
+        assert!(
+            bursts.iter().all(|burst| (1..=MAX_BYTES).contains(&burst.size.bytes())),
+            "{label}"
+        );
         let random = label.starts_with("poisson") && !label.contains("example 0");
         assert!(random || bursts.iter().all(|burst| burst.size <= largest), "{label}");
         assert!(bursts.iter().any(|burst| burst.size >= largest), "{label}: it is reached");

@@ -23,9 +23,9 @@ pub(crate) struct Job {
     pub(crate) ties: Option<u64>,
     pub(crate) command: Option<String>,
     pub(crate) max_packets: Option<u64>,
-    /// In bytes.
+    /// Limit of the memory, in bytes.
     pub(crate) max_memory: Option<u64>,
-    /// In seconds.
+    /// Limit of the time that it takes, in seconds.
     pub(crate) timeout: Option<f64>,
 }
 

@@ -30,7 +30,7 @@ struct Log {
     seen: Vec<Seen>,
     /// Index of an event that asks for what the model cannot do, and why.
     refused: Option<(usize, String)>,
-    /// Of a sender: where the segments sent so far begin.
+    /// Places at which the segments sent so far begin, for a sender.
     numbering: Option<Numbering>,
 }
 
@@ -380,7 +380,7 @@ struct Wire {
     log: Arc<Mutex<Log>>,
     tcp: TcpParameters,
     overhead: u64,
-    /// Of a receiver: the segments that the script injects.
+    /// Segments that the script injects, for a receiver.
     numbering: Numbering,
 }
 

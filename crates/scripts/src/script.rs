@@ -20,7 +20,7 @@ pub struct Script {
     /// Events, in order; times never decrease.
     pub events: Vec<Event>,
     pub(crate) settings: Settings,
-    /// Of a receiver: the segments that the script injects.
+    /// Segments that the script injects, for a receiver.
     pub(crate) numbering: Numbering,
     pub(crate) text: String,
 }

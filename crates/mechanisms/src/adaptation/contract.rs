@@ -29,9 +29,9 @@ pub trait MediaReceiver: Send {
 /// The rates of a sender, in bit/s.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MediaRates {
-    /// That for which the encoder is to produce frames.
+    /// Rate for which the encoder is to produce frames.
     pub encoder: f64,
-    /// That at which packets leave the sender's buffer.
+    /// Rate at which packets leave the sender's buffer.
     pub sending: f64,
 }
 

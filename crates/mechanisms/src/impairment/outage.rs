@@ -193,7 +193,7 @@ impl Impairment for Outage {
         if self.is_down { Passage::Lost(DropReason::Outage) } else { Passage::Passes }
     }
 
-    /// As of the last packet.
+    /// Shows the state as of the last packet.
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("down", f64::from(u8::from(self.is_down)));
     }

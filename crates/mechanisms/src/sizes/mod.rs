@@ -84,7 +84,7 @@ mod tests {
         (entry.build)(&Section::root(&node, &echo)?)
     }
 
-    /// So many draws, in bytes.
+    /// Returns `count` draws, in bytes.
     pub(super) fn draws(sizes: &dyn SizeDistribution, count: usize) -> Vec<f64> {
         let mut stream = Streams::new(1, 0).named("sizes");
         (0..count).map(|_| sizes.draw(&mut stream).bytes() as f64).collect()

@@ -143,10 +143,10 @@ mod tests {
     /// 0.13 * 65 + 0.07 * 140 + 0.1 * 600 + 0.1 * 1500 + 0.1 * 3500 + 0.07 * 7500 + 0.03 * 20,000 =
     /// 1711.25 kB, the mean that simulations with these points state. Of data mining 0.5 + 0.1 *
     /// 1.5 + 0.1 * 2.5 + 0.1 * 5 + 0.1 * 137 + 0.05 * 1187 + 0.04 * 34,387 + 0.01 * 366,667 =
-    /// 5116.6 segments, theirs being 5117. Of Hadoop, in bytes: 0.5 + 1.5 + 7.5 + 32.5 + 18.75 + 45
-    /// + 55 + 65 + 85 + 105 + 135 + 370 + 4000 + 3250 + 3000 + 10,500 + 16,250 + 22,500 + 60,000 =
-    /// 120,420.75, each the share of an interval times its middle. Of the cache 214.476 / (1 -
-    /// 0.348238) = 329.071 B.
+    /// 5116.6 segments, theirs being 5117. Of Hadoop, in bytes: 0.5 + 1.5 + 7.5 + 32.5 + 18.75 +
+    /// 45 + 55 + 65 + 85 + 105 + 135 + 370 + 4000 + 3250 + 3000 + 10,500 + 16,250 + 22,500 +
+    /// 60,000 = 120,420.75, each the share of an interval times its middle. Of the cache
+    /// 214.476 / (1 - 0.348238) = 329.071 B.
     #[test]
     fn means_are_those_of_the_points() {
         for (name, mean) in [

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use forebay_network::PcnMark;
 
-    /// With this interval a byte an interval is 1 bit/s.
+    /// Interval with which a byte an interval is 1 bit/s.
     const INTERVAL: Span = Span::from_s(8);
 
     fn law(factor: f64, limit: f64) -> SustainableRate {

@@ -55,7 +55,7 @@ parameters! {
         /// Video that the buffer holds, at least one chunk: the next chunk is asked for when there
         /// is room for it.
         buffer: Span = "240 s", "Huang et al. 2014, section 4";
-        /// Up to so much video in the buffer the lowest bit rate is asked for.
+        /// Video in the buffer up to which the lowest bit rate is asked for.
         reservoir: Span = "90 s", "Huang et al. 2014, section 4 (BBA-0)";
         /// Above the reservoir and so much more, the highest. Above 0.
         cushion: Span = "126 s", "Huang et al. 2014, section 4 (BBA-0)";

@@ -51,7 +51,7 @@ struct Cbr {
     gap: Span,
     size: Size,
     jitter: f64,
-    /// Until the first packet has left.
+    /// Phase, until the first packet has left.
     phase: Option<Span>,
 }
 

@@ -57,9 +57,11 @@ pub struct TrafficKind {
     pub transfers: bool,
     /// True if each transfer is sent on a fresh connection.
     pub fresh: bool,
-    /// If the senders write on request, each burst being a time to think and the size of an answer.
+    /// Plan of the clients if the senders write on request, each burst being a time to think and
+    /// the size of an answer.
     pub requests: Option<RequestPlan>,
-    /// If what is asked for are chunks of video, each at a bit rate that the client chooses.
+    /// Plan of the video if what is asked for are chunks of it, each at a bit rate that the client
+    /// chooses.
     pub video: Option<Arc<VideoPlan>>,
 }
 
@@ -231,8 +233,10 @@ fn interval(section: &Section<'_>, rate: Rate, size: Size) -> Result<Span, Probl
 /// Refuse packets that IP cannot carry.
 fn packet_size(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
     if !(1..=MAX_PACKET_BYTES).contains(&size.bytes()) {
-        let message =
-            format!("{} B is not a packet size; allowed are 1 B to {MAX_PACKET_BYTES} B", size.bytes());
+        let message = format!(
+            "{} B is not a packet size; allowed are 1 B to {MAX_PACKET_BYTES} B",
+            size.bytes()
+        );
         return Err(section.fail(key, message));
     }
     Ok(())

@@ -72,7 +72,7 @@ pub(super) struct OnOff {
     pattern: Arc<Pattern>,
     /// Rest of the ON time after the packet sent last.
     left: Span,
-    /// Until the first packet; [`BEGUN`] afterwards.
+    /// Time until the first packet; [`BEGUN`] afterwards.
     lead: Span,
 }
 

@@ -58,11 +58,11 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
 
 struct Pulses {
     gap: Span,
-    /// From the last packet of a pulse to the first of the next.
+    /// Time from the last packet of a pulse to the first of the next.
     pause: Span,
     packets: u64,
     size: Size,
-    /// Until the first packet.
+    /// Time until the first packet.
     lead: Span,
     /// Packets of the present pulse; `None` before the first.
     sent: Option<u64>,

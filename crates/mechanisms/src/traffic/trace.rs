@@ -145,8 +145,9 @@ fn packet(time: &str, size: &str) -> Result<(Span, Size), Fault> {
     let at =
         at.ok_or_else(|| wrong("time_s", time, format!("seconds from 0 to {}", LAST.seconds())))?;
     let bytes = size.parse().ok().filter(|bytes| (1..=MAX_PACKET_BYTES).contains(bytes));
-    let bytes = bytes
-        .ok_or_else(|| wrong("size_bytes", size, format!("whole numbers from 1 to {MAX_PACKET_BYTES}")))?;
+    let bytes = bytes.ok_or_else(|| {
+        wrong("size_bytes", size, format!("whole numbers from 1 to {MAX_PACKET_BYTES}"))
+    })?;
     Ok((at, Size::from_bytes(bytes)))
 }
 

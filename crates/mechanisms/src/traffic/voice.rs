@@ -139,7 +139,8 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// For how many ticks in a row a state lasts: the whole part of an exponential is geometric.
+    /// Draws the number of ticks in a row that a state lasts: the whole part of an exponential is
+    /// geometric.
     fn run(end: f64, stream: &mut Stream) -> u64 {
         ((stream.exponential() / end) as u64).saturating_add(1)
     }
@@ -294,10 +295,10 @@ mod tests {
     }
 
     /// Talkspurts and silences are exponential with the given means. With r = 1/on + 1/off, P(ON at
-    /// the next tick | ON) = p + (1 - p) e^(-r T) = s, so runs of ON ticks are geometric: mean 1/(1
-    /// - s), coefficient of variation sqrt(s) (0.99: nearly the 1 of the exponential), and P(run >
-    /// 50 ticks, 1 s) = s^50; likewise OFF with p and 1 - p exchanged. Bounds are five standard
-    /// errors: of a mean, 1/sqrt(n) of it at a coefficient of variation near 1; of that
+    /// the next tick | ON) = p + (1 - p) e^(-r T) = s, so runs of ON ticks are geometric: mean
+    /// 1/(1 - s), coefficient of variation sqrt(s) (0.99: nearly the 1 of the exponential), and
+    /// P(run > 50 ticks, 1 s) = s^50; likewise OFF with p and 1 - p exchanged. Bounds are five
+    /// standard errors: of a mean, 1/sqrt(n) of it at a coefficient of variation near 1; of that
     /// coefficient, 1/sqrt(n) as well (kurtosis 9); of a frequency, sqrt(f (1 - f) / n).
     #[test]
     fn talkspurts_and_silences_are_exponential() {

@@ -345,7 +345,7 @@ struct Bench {
     queue: Box<dyn QueueDisc>,
     stream: Stream,
     free_at: Time,
-    /// From when on the queue has a packet to send, if it gave none when asked last.
+    /// Time from which the queue has a packet to send, if it gave none when asked last.
     held_until: Time,
     outcome: Outcome,
 }

@@ -73,9 +73,9 @@ fn ramp_up_is_bounded_by_the_delay_that_it_may_cause() {
     assert_eq!(law.reference, 1.5e6);
 }
 
-/// The gradual update is that of the equations: with r_ref = 750 kbit/s the signal wanted is 10 ms
-/// * 1.5 / 0.75 = 20 ms. A signal of 30 ms, up from 0 ms, changes the rate by -0.5 * (100/500) *
-/// (10/500) = -0.2 % and -0.5 * 2 * (30/500) = -6 %.
+/// The gradual update is that of the equations: with r_ref = 750 kbit/s the signal wanted is
+/// 10 ms * 1.5 / 0.75 = 20 ms. A signal of 30 ms, up from 0 ms, changes the rate by
+/// -0.5 * (100/500) * (10/500) = -0.2 % and -0.5 * 2 * (30/500) = -6 %.
 #[test]
 fn the_gradual_update_is_that_of_the_equations() {
     let mut law = sender(750e3);
