@@ -107,8 +107,8 @@ fn calls_send_only_while_they_live() {
     }
 }
 
-/// Termination strikes the marked after a round trip and no other call: a call that is terminated was
-/// marked first exactly 50 ms before, and one marked more than 50 ms ago is no longer there.
+/// Termination strikes the marked after a round trip and no other call: a call that is terminated
+/// was marked first exactly 50 ms before, and one marked more than 50 ms ago is no longer there.
 #[test]
 fn termination_strikes_the_marked_after_a_round_trip() {
     for seed in SEEDS {
