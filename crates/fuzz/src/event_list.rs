@@ -6,7 +6,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use forebay_kernel::{ElementId, EventList};
 use forebay_units::{Span, Time};
 
-/// What can be done to an event list; times are from the clock on.
+/// An operation on an event list; times are from the clock on.
 #[derive(Arbitrary, Debug)]
 enum Step {
     /// Events of one target, `count` of them `gap` apart: many at once fill the ladder.

@@ -12,7 +12,7 @@ use forebay_units::{Span, Time};
 /// The only receiver.
 const RECEIVER: ReceiverId = ReceiverId::new(0);
 
-/// What can be done to the input channels of one receiver.
+/// An operation on the input channels of one receiver.
 #[derive(Arbitrary, Debug)]
 enum Step {
     /// Send messages on a channel, each so much later than the one before.
@@ -67,7 +67,7 @@ pub fn kway_merge(data: &[u8]) {
 struct Pair {
     table: ChannelTable<Numbered>,
     model: Vec<VecDeque<(Numbered, Time)>>,
-    /// When the last message of each channel arrives.
+    /// Time at which the last message of each channel arrives.
     clocks: Vec<Time>,
     now: Time,
     sent: u64,

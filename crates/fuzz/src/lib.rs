@@ -17,7 +17,7 @@ pub use ring_buffer::ring_buffer;
 pub use scoreboard::scoreboard;
 pub use text::{assignment, quantity, scenario_text, tcp_script};
 
-/// What is run on bytes.
+/// Function that is run on bytes.
 pub type Body = fn(&[u8]);
 
 /// The bodies by the names of their targets.

@@ -13,10 +13,10 @@ use forebay_kernel::{Stream, Streams};
 const INPUTS: u64 = 2_000;
 
 /// Length of an input in bytes, at most.
-const LONGEST: u64 = 600;
+const MAX_LENGTH: u64 = 600;
 
-/// An input that once broke something would break it again: each file of a corpus is such an input,
-/// or shows the search what text looks like.
+/// Every kept input passes its body: each file of a corpus once broke something, or shows the
+/// search what text looks like.
 #[test]
 fn kept_inputs_pass() {
     for (name, body) in BODIES {
@@ -26,7 +26,8 @@ fn kept_inputs_pass() {
     }
 }
 
-/// What is checked against a plain model would differ from it on ordinary random inputs.
+/// Random bytes pass every body: what is checked against a plain model agrees with it on ordinary
+/// random inputs.
 #[test]
 fn random_bytes_pass() {
     for (name, body) in BODIES {
@@ -35,7 +36,7 @@ fn random_bytes_pass() {
     }
 }
 
-/// A slip in a text that is right would bring a panic: pieces of kept inputs are cut, repeated,
+/// Kept inputs with slips pass every body without a panic: pieces of them are cut, repeated,
 /// exchanged and spliced.
 #[test]
 fn mutated_inputs_pass() {
@@ -74,7 +75,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
 }
 
 fn random(stream: &mut Stream) -> Vec<u8> {
-    (0..stream.below(LONGEST)).map(|_| stream.below(256) as u8).collect()
+    (0..stream.below(MAX_LENGTH)).map(|_| stream.below(256) as u8).collect()
 }
 
 /// One change, of the kinds that a search makes.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_network::CallEvent;
 
-/// What calls of one class have done since counting began.
+/// Totals of the calls of one class since counting began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallTotals {
     /// New calls admitted.
@@ -26,10 +26,10 @@ pub struct CallTotals {
 /// The calls of all classes.
 #[derive(Default)]
 pub(crate) struct CallModel {
-    /// By the flow of the class: which are present.
+    /// Calls that are present, by the flow of their class.
     present: BTreeMap<usize, BTreeSet<u64>>,
     totals: BTreeMap<usize, CallTotals>,
-    /// Whether an aggregate blocks, by its first flow.
+    /// Blocking of each aggregate, by its first flow: true while it blocks.
     blocking: BTreeMap<usize, bool>,
 }
 
@@ -55,7 +55,7 @@ impl CallModel {
         if begins { present.insert(call) } else { present.remove(&call) }
     }
 
-    /// Whether `call` of the class of `flow` is present.
+    /// Returns true if `call` of the class of `flow` is present.
     pub(crate) fn is_present(&self, flow: usize, call: u64) -> bool {
         self.present.get(&flow).is_some_and(|calls| calls.contains(&call))
     }
@@ -65,7 +65,7 @@ impl CallModel {
         self.blocking.insert(flow, blocking).unwrap_or(false) != blocking
     }
 
-    /// What the class of `flow` has done since counting began.
+    /// Returns the totals of the class of `flow` since counting began.
     pub(crate) fn totals(&self, flow: usize) -> CallTotals {
         let present = self.present.get(&flow).map_or(0, |calls| calls.len() as u64);
         CallTotals { present, ..self.totals.get(&flow).copied().unwrap_or_default() }

@@ -28,7 +28,7 @@ pub struct Checker {
     pub(crate) buckets: Vec<Vec<BucketModel>>,
     /// Crossings of links since the run began.
     pub(crate) hops: u64,
-    /// When counting began.
+    /// Time at which counting began.
     pub(crate) since: Time,
 }
 
@@ -56,7 +56,7 @@ impl Checker {
         checker
     }
 
-    /// What was found so far.
+    /// Returns the findings so far.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
@@ -364,7 +364,7 @@ pub(crate) fn show(packet: &Packet) -> String {
     format!("{kind} {number}{again} of flow {flow}, {size} B, route {route}")
 }
 
-/// Whether a PCN packet carries no mark.
+/// Returns true if a PCN packet carries no mark.
 pub(crate) fn is_unmarked(packet: &Packet) -> bool {
     packet.pcn() == Some(PcnMark::Unmarked)
 }

@@ -1,4 +1,4 @@
-//! What token buckets have paid for keeps to their rate and depth.
+//! Checks that packets paid for by token buckets keep to their rate and depth.
 
 use forebay_network::{BucketState, Packet, Paid, StateFact};
 use forebay_units::Time;

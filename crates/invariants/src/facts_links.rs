@@ -102,7 +102,8 @@ impl Checker {
         }
     }
 
-    /// What crossed a link that changes at one instant, after which other packets crossed it.
+    /// Checks packets that crossed a link that changes at one instant, after which other packets
+    /// crossed it.
     fn check_missed(&mut self, link: usize, &Before { end, missed, largest }: &Before) {
         if !self.places.links[link].may_idle {
             self.check(Must::LinkWorkConserving, Place::Link(link), missed < largest, || {

@@ -1,4 +1,4 @@
-//! What a flow has done since counting began, as it was seen.
+//! Observed totals of a flow since counting began.
 
 use forebay_network::{FlowCount, PacketBytes};
 
@@ -7,9 +7,9 @@ use crate::tcp::TcpModel;
 /// A flow as it follows from the facts.
 #[derive(Default)]
 pub(crate) struct FlowModel {
-    /// Since counting began; start and end of the whole run.
+    /// Counts since counting began; start and end of the whole run.
     pub(crate) seen: FlowCount,
-    /// How often it was reported to begin, and to end.
+    /// Number of times that it was reported to begin, and to end.
     pub(crate) began: u32,
     pub(crate) ended: u32,
     pub(crate) tcp: TcpModel,

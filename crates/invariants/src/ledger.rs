@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use forebay_network::{Ecn, Packet, PacketKind};
 use forebay_units::Time;
 
-/// What tells a packet from all others that are under way.
+/// Identity of a packet among all that are under way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Key {
     flow: u32,
@@ -37,7 +37,7 @@ impl Key {
     }
 }
 
-/// Where a packet is.
+/// Place of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Whereabouts {
     /// On its way into an element, or in one that is no link.
@@ -46,7 +46,7 @@ pub(crate) enum Whereabouts {
     Link(usize),
 }
 
-/// How well a packet fits what is seen of it, best first.
+/// Degree to which a packet fits what is seen of it, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Fit {
     /// It is where that happens.
@@ -58,7 +58,7 @@ pub(crate) enum Fit {
 }
 
 impl Fit {
-    /// Of a packet that is there, or could be near.
+    /// Returns the fit of a packet that is there, or could be near.
     pub(crate) fn of(there: bool, near: bool) -> Self {
         match (there, near) {
             (true, _) => Self::There,
@@ -76,7 +76,7 @@ pub(crate) struct Entry {
     pub(crate) at: Whereabouts,
     /// Links of its route at which it was queued.
     pub(crate) hops: usize,
-    /// When it was queued at the link where it is.
+    /// Time at which it was queued at the link that it is at.
     pub(crate) queued: Time,
     /// Codepoint, DSCP and precedence with which it was queued there.
     pub(crate) came: (Ecn, u8, u8),
@@ -87,7 +87,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether it has crossed `link` of its `route`, and has not come to another.
+    /// Returns true if it has crossed `link` of its `route`, and has not come to another.
     pub(crate) fn is_beyond(&self, link: usize, route: &[usize]) -> bool {
         let last = self.hops.checked_sub(1).and_then(|last| route.get(last));
         self.at == Whereabouts::Between && last == Some(&link)
@@ -102,7 +102,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// How many there are.
+    /// Returns the number of packets under way.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -129,8 +129,9 @@ impl Ledger {
         self.equal(packet).min_by_key(rank).map(|(key, _)| *key)
     }
 
-    /// As [`Ledger::find`]. Which of equal packets was marked as it left a queue shows when they
-    /// cross the link: those that came to it alike are told apart by their order alone.
+    /// Finds an entry as [`Ledger::find`] does. Which of equal packets was marked as it left a
+    /// queue shows when they cross the link: those that came to it alike are told apart by their
+    /// order alone.
     pub(crate) fn identify(&mut self, packet: &Packet, fit: &dyn Fn(&Entry) -> Fit) -> Option<Key> {
         let found = self.find(packet, fit)?;
         if self.equal(packet).nth(1).is_none() {
@@ -176,7 +177,7 @@ impl Ledger {
     }
 }
 
-/// What links may change of a packet.
+/// Returns the fields of a packet that links may change.
 pub(crate) fn marks(packet: &Packet) -> (Ecn, u8, u8) {
     (packet.ecn(), packet.dscp(), packet.precedence)
 }
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
     use forebay_network::{FlowId, RouteId};
 
-    /// Equal packets at two places would be taken for each other, or for one.
+    /// Equal packets at two places are two, told apart by their places.
     #[test]
     fn equal_packets_are_told_apart_by_their_places() {
         let packet = Packet::data(Time::from_ps(5), FlowId::new(1), 2, 100, RouteId::new(3));

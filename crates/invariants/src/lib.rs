@@ -1,4 +1,4 @@
-//! What must hold in any run, written once and checked anywhere.
+//! Invariants of any run, written once and checked anywhere.
 //!
 //! [`Invariant::ALL`] is the table. A [`Checker`] is told what a network consists of ([`Places`]),
 //! and then of every fact that observers are notified of, of what each element receives, of the

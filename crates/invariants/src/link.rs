@@ -1,4 +1,4 @@
-//! What a link is expected to do, given what was queued there.
+//! Expected behaviour of a link, given what was queued there.
 
 use std::collections::VecDeque;
 
@@ -9,16 +9,16 @@ use crate::ledger::Key;
 use crate::offer::{BIT, Offer};
 use crate::places::LinkPlace;
 
-/// What packets have in common that keep their order: a queue can hold others apart.
+/// Properties shared by packets that keep their order: a queue can hold others apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct QueuedClass {
     flow: FlowId,
     precedence: u8,
     dscp: u8,
     is_feedback: bool,
-    /// Where the queue goes by it.
+    /// ECN field, if the queue goes by it.
     ecn: Option<Ecn>,
-    /// Where packets of a flow may overtake each other: what each has for itself.
+    /// Key of the packet itself, if packets of a flow may overtake each other.
     own: Option<Key>,
 }
 
@@ -28,13 +28,13 @@ pub(crate) struct Queued {
     pub(crate) key: Key,
     pub(crate) at: Time,
     pub(crate) size: u16,
-    /// What must stay in order: flow, precedence and whether it is feedback.
+    /// Class within which order is kept: flow, precedence and whether it is feedback.
     pub(crate) class: QueuedClass,
-    /// Whether the buffer is too small for it alone: then it must not wait.
+    /// True if the buffer is too small for it alone: then it must not wait.
     pub(crate) too_large: bool,
 }
 
-/// What the packets of one precedence have done at a link since counting began.
+/// Totals of the packets of one precedence at a link since counting began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ClassTally {
     pub(crate) arrived: PacketBytes,
@@ -43,7 +43,7 @@ pub(crate) struct ClassTally {
     pub(crate) threshold_marked: u64,
 }
 
-/// What a link had counted when counting began anew.
+/// Counters of a link when counting began anew.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Carried {
     pub(crate) waiting: i128,
@@ -53,23 +53,22 @@ pub(crate) struct Carried {
 /// The state of a link as it follows from what was seen.
 #[derive(Default)]
 pub(crate) struct LinkModel {
-    /// In the order in which they were queued.
+    /// Packets in the order in which they were queued.
     pub(crate) queued: VecDeque<Queued>,
     pub(crate) queued_bytes: u64,
-    /// When the last transmission seen ended.
+    /// Time at which the last transmission seen ended.
     pub(crate) free_at: Time,
-    /// What was sent beyond what the rate allows since the link was last idle, in bit ps / s.
+    /// Excess sent over what the rate allows since the link was last idle, in bit ps / s.
     ahead: u128,
     ahead_at: Time,
     /// Packets since then: each may be shorter by rounding.
     ahead_packets: u128,
     largest: u128,
-    /// Of a link that changes: what is left of what it offered by the end of the last transmission,
-    /// in bit ps / s.
+    /// Rest of what a link that changes offered by the end of the last transmission, in bit ps / s.
     left: u128,
-    /// Of such a link: what crossed it last.
+    /// Packets that crossed such a link last.
     together: Option<Together>,
-    /// By precedence.
+    /// Tallies by precedence.
     pub(crate) tally: Vec<ClassTally>,
     /// Transmission times of the packets that have crossed since the run began, in ps.
     pub(crate) work: u128,
@@ -83,9 +82,9 @@ pub(crate) struct Crossing {
     pub(crate) queued: Queued,
     /// A packet of the same class that was queued before and is still there.
     pub(crate) overtaken: bool,
-    /// When the packet was queued that has waited longest.
+    /// Time at which the packet was queued that has waited longest.
     pub(crate) oldest: Time,
-    /// By how many bits the link was ahead of its rate after it, and what is allowed.
+    /// Bits by which the link was ahead of its rate after it, and the bits allowed.
     pub(crate) ahead: (u128, u128),
 }
 
@@ -97,7 +96,7 @@ pub(crate) struct Changing {
     pub(crate) queued: Queued,
     pub(crate) overtaken: bool,
     pub(crate) sent: u128,
-    /// What was offered since the transmission before it ended.
+    /// Amount offered since the transmission before it ended.
     pub(crate) offered: u128,
     /// Those whose transmissions ended before, if it is the first that ended later.
     pub(crate) before: Option<Before>,
@@ -115,10 +114,10 @@ pub(crate) struct Before {
 /// they go to several elements.
 #[derive(Clone, Copy, Debug)]
 struct Together {
-    /// When the transmission before them ended.
+    /// Time at which the transmission before them ended.
     after: Time,
     end: Time,
-    /// When the packet was queued that has waited longest.
+    /// Time at which the packet was queued that has waited longest.
     oldest: Time,
     /// The largest of them, in bit ps / s.
     largest: u128,

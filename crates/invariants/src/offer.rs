@@ -1,17 +1,17 @@
-//! What a link that changes offers, added up in the plainest way.
+//! Capacity that a link that changes offers, added up in the plainest way.
 
 use forebay_units::{Rate, Time};
 
-/// What a link offers over time.
+/// Capacity that a link offers over time.
 #[derive(Clone, Debug)]
 pub enum Offer {
     /// Rates, each from its time on. The first time is zero.
     Rates(Vec<(Time, Rate)>),
-    /// So many bits at each of these times, in order.
+    /// Bits that are offered at each of these times, in order.
     Bits(Vec<(Time, u64)>),
 }
 
-/// In a bit/s over a ps.
+/// One bit, as a multiple of a bit/s over a ps.
 pub(crate) const BIT: u128 = 1_000_000_000_000;
 
 impl Offer {
@@ -39,7 +39,7 @@ impl Offer {
         }
     }
 
-    /// What is offered at the very instant `at`.
+    /// Returns the capacity offered at the very instant `at`.
     pub(crate) fn at(&self, at: Time) -> u128 {
         match self {
             Self::Rates(_) => 0,
@@ -52,7 +52,8 @@ impl Offer {
 mod tests {
     use super::*;
 
-    /// A link that goes at the wrong rate would be held to the wrong sum.
+    /// Offers add up over the given rates or bits, for any interval: a link that changes is held to
+    /// this sum.
     #[test]
     fn offers_add_up() {
         let at = Time::from_ps;

@@ -1,4 +1,4 @@
-//! What a checker must know of a network: plain data, gathered when it is wired.
+//! Knowledge of a network that a checker needs: plain data, gathered when it is wired.
 
 use forebay_network::{Backlog, Paid, RouteId};
 use forebay_units::{Rate, Size, Span, Time};
@@ -14,35 +14,35 @@ pub struct LinkPlace {
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Span,
-    /// How it changes over time, if it does.
+    /// Changes over time, if there are any.
     pub changes: Option<Changes>,
     /// The nodes that it joins.
     pub ends: (String, String),
     /// Limits of its buffer, if it has any.
     pub limit: BufferLimit,
-    /// Whether it may be idle while packets wait: for the rest of a packet of background traffic,
+    /// True if it may be idle while packets wait: for the rest of a packet of background traffic,
     /// or because a fairness law or a queue that shapes says so.
     pub may_idle: bool,
     /// The ring that it is a span of.
     pub ring: Option<RingPlace>,
-    /// Whether it has a shaper, or its queue shapes.
+    /// True if it has a shaper, or its queue shapes.
     pub shapes: bool,
-    /// Whether a conditioner, or a policer in front of it, may drop packets.
+    /// True if a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
-    /// Whether its queue tells packets apart by the ECN field.
+    /// True if its queue tells packets apart by the ECN field.
     pub by_ecn: bool,
-    /// Whether its queue may move a flow to another class while packets of it wait.
+    /// True if its queue may move a flow to another class while packets of it wait.
     pub reorders: bool,
-    /// Whether its wire loses or duplicates packets.
+    /// True if its wire loses or duplicates packets.
     pub impaired: bool,
     /// The buckets of its only conditioner whose payments can be told from outside.
     pub buckets: Vec<BucketPlace>,
 }
 
-/// How a link changes over time.
+/// Changes of a link over time.
 #[derive(Clone, Debug)]
 pub struct Changes {
-    /// What it offers; `None` if that is too much to list.
+    /// Capacity that it offers; `None` if that is too much to list.
     pub offer: Option<Offer>,
     /// Its propagation delay, if that does not change.
     pub delay: Option<Span>,
@@ -60,12 +60,12 @@ pub struct BufferLimit {
 }
 
 impl BufferLimit {
-    /// Whether there is any limit.
+    /// Returns true if there is any limit.
     pub(crate) fn is_some(&self) -> bool {
         self.packets.is_some() || self.bytes.is_some()
     }
 
-    /// Whether so much may wait.
+    /// Returns true if `backlog` may wait.
     pub(crate) fn holds(&self, backlog: Backlog) -> bool {
         let Backlog { packets, bytes } = backlog;
         self.packets.is_none_or(|most| u64::from(packets) <= most)
@@ -80,14 +80,14 @@ pub struct BucketPlace {
     pub rate: Rate,
     /// The most that can be paid for at once, in bytes.
     pub depth: f64,
-    /// What the packets are that it pays for.
+    /// Packets that it pays for.
     pub paid: Paid,
 }
 
 /// The ring of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingPlace {
-    /// Which ring.
+    /// Number of the ring.
     pub ring: usize,
     /// The highest precedence of high priority, if there is any.
     pub high: Option<u8>,
@@ -95,7 +95,7 @@ pub struct RingPlace {
     pub buffers: (Size, Size),
 }
 
-/// What the packets of a flow come from.
+/// Origin of the packets of a flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FlowKind {
     /// Datagrams.
@@ -106,7 +106,7 @@ pub enum FlowKind {
         mss: u64,
         /// Bytes of each packet that are no data.
         overhead: u64,
-        /// Whether the sender sends loss probes.
+        /// True if the sender sends loss probes.
         probes: bool,
     },
     /// Calls: flow `first` is the first of its class.
@@ -127,7 +127,7 @@ pub enum FlowKind {
 pub struct FlowPlace {
     /// Its name.
     pub name: String,
-    /// What its packets come from.
+    /// Origin of its packets.
     pub kind: FlowKind,
     /// The node of the sender.
     pub from: String,
@@ -135,7 +135,7 @@ pub struct FlowPlace {
     pub to: String,
 }
 
-/// What an element is to the packets that it receives.
+/// Role of an element for the packets that it receives.
 #[derive(Clone, Debug, Default)]
 pub enum ElementPlace {
     /// A host, where their route ends.
@@ -158,15 +158,15 @@ pub enum ElementPlace {
 /// A network.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// By number of the link.
+    /// Links by number.
     pub links: Vec<LinkPlace>,
-    /// By number of the flow.
+    /// Flows by number.
     pub flows: Vec<FlowPlace>,
     /// The links of each route, by its number; `None` for routes that are not known.
     pub routes: Vec<Option<Vec<usize>>>,
-    /// What each element is, by its number.
+    /// Role of each element, by its number.
     pub elements: Vec<ElementPlace>,
-    /// When the run ends.
+    /// Time at which the run ends.
     pub end: Time,
 }
 

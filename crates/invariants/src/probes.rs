@@ -44,7 +44,7 @@ const EXPLICIT_RATES: &[&str] = &["explicit_rate_bps", "fair_share_bps", "capaci
 const ROUNDING: f64 = 1e-9;
 
 impl Checker {
-    /// What the elements of link `number` show at `now`, and what it has counted.
+    /// Checks the probes of the elements of link `number` at `now`, and what it has counted.
     pub fn link_probes(
         &mut self,
         now: Time,
@@ -94,7 +94,7 @@ impl Checker {
         }
     }
 
-    /// What the sources of the flows from `flow` on show at `now`.
+    /// Checks the probes of the sources of the flows from `flow` on at `now`.
     pub fn flow_probes(&mut self, now: Time, flow: usize, probes: &[(String, f64)]) {
         self.now = self.now.max(now);
         for (name, value) in probes {
@@ -123,7 +123,7 @@ impl Checker {
         });
     }
 
-    /// Of the quantity `what` at `place`: the sum over a series, and the total.
+    /// Checks the quantity `what` at `place`: the sum over a series, and the total.
     pub fn check_series(&mut self, place: &str, what: &str, sum: f64, total: f64) {
         let fine = (sum - total).abs() <= total.abs() * ROUNDING + 0.5;
         self.check(Must::ResultSeries, Place::Named(place), fine, || {
@@ -131,7 +131,7 @@ impl Checker {
         });
     }
 
-    /// Whether a run that was not observed gave the same: what differs, if anything.
+    /// Checks that a run that was not observed gave the same: names what differs, if anything.
     pub fn check_unwatched(&mut self, what: &str, watched: &str, unwatched: &str) {
         self.check(Must::ResultUnwatched, Place::Named(what), watched == unwatched, || {
             format!("{watched} observed, {unwatched} not observed")

@@ -1,22 +1,22 @@
-//! How often each invariant was checked, and where one did not hold.
+//! Number of checks of each invariant, and the places at which one did not hold.
 
 use forebay_units::Time;
 
 use crate::Invariant;
 
 /// Breaches that are kept; further ones are only counted.
-const MOST_BREACHES: usize = 16;
+const MAX_BREACHES: usize = 16;
 
-/// Where something happened.
+/// Place at which something happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place<'a> {
-    /// In the network as a whole.
+    /// The network as a whole.
     Network,
     /// At a link, by number.
     Link(usize),
-    /// In a flow, by number.
+    /// A flow, by number.
     Flow(usize),
-    /// In an element, by number.
+    /// An element, by number.
     Element(u32),
     /// At a part of a result, by name.
     Named(&'a str),
@@ -25,17 +25,17 @@ pub enum Place<'a> {
 /// An invariant that did not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Breach {
-    /// Which.
+    /// Invariant that did not hold.
     pub invariant: Invariant,
-    /// Where: the name of a link or flow.
+    /// Name of the link or flow.
     pub place: String,
-    /// When.
+    /// Time of the breach.
     pub at: Time,
     /// The numbers that contradict it.
     pub numbers: String,
 }
 
-/// What checking has found.
+/// Findings of the checks.
 #[derive(Clone, Debug)]
 pub struct Report {
     checked: Vec<u64>,
@@ -52,13 +52,13 @@ impl Default for Report {
 }
 
 impl Report {
-    /// How often `invariant` was checked.
+    /// Returns the number of times that `invariant` was checked.
     #[must_use]
     pub fn checked(&self, invariant: Invariant) -> u64 {
         self.checked[invariant as usize]
     }
 
-    /// How often `invariant` did not hold.
+    /// Returns the number of times that `invariant` did not hold.
     #[must_use]
     pub fn breached(&self, invariant: Invariant) -> u64 {
         self.breached[invariant as usize]
@@ -70,7 +70,7 @@ impl Report {
         &self.breaches
     }
 
-    /// How many invariants were checked at all.
+    /// Returns the number of invariants that were checked at all.
     #[must_use]
     pub fn invariants(&self) -> usize {
         self.checked.iter().filter(|times| **times > 0).count()
@@ -83,10 +83,10 @@ impl Report {
         self.breached[invariant as usize] += u64::from(!holds);
     }
 
-    /// Whether a further breach of `invariant` is to be described: the first of each, and others
-    /// while there are few.
+    /// Returns true if a further breach of `invariant` is to be described: the first of each, and
+    /// others while there are few.
     pub(crate) fn wants(&self, invariant: Invariant) -> bool {
-        self.breached(invariant) <= 1 || self.breaches.len() < MOST_BREACHES
+        self.breached(invariant) <= 1 || self.breaches.len() < MAX_BREACHES
     }
 
     /// Describe a breach.

@@ -46,7 +46,7 @@ const ORDERED: &[&[&str]] = &[
 ];
 
 /// The largest packet.
-const LARGEST_BITS: f64 = 65_535.0 * 8.0;
+const MAX_PACKET_BITS: f64 = 65_535.0 * 8.0;
 
 /// Sums in floating point, relative.
 const ROUNDING: f64 = 1e-9;
@@ -146,7 +146,7 @@ impl Checker {
         let throughput = link["throughput_bps"].as_f64().unwrap_or(0.0);
         let rate = self.mean_rate(number, measured);
         // A packet whose transmission begins within the window counts as a whole.
-        let most = rate * (1.0 + ROUNDING) + LARGEST_BITS / measured;
+        let most = rate * (1.0 + ROUNDING) + MAX_PACKET_BITS / measured;
         let fine = (0.0..=1.0).contains(&utilization) && (0.0..=most).contains(&throughput);
         self.check(Must::ResultUtilization, Place::Named(&place), fine, || {
             format!("a utilization of {utilization}, {throughput} bit/s of {rate}")
@@ -190,7 +190,8 @@ impl Checker {
         });
     }
 
-    /// What link `number` could carry in the last `measured` seconds of the run, in bit/s.
+    /// Returns the rate that link `number` could carry in the last `measured` seconds of the run,
+    /// in bit/s.
     fn mean_rate(&self, number: usize, measured: f64) -> f64 {
         let Some(link) = self.places.links.get(number) else { return f64::MAX };
         let Some(changes) = &link.changes else { return link.rate.bps() as f64 };

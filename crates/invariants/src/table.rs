@@ -1,4 +1,4 @@
-//! What must hold in any run: the one table, of which checks, documentation and tests are made.
+//! Table of the invariants of any run, from which checks, documentation and tests are made.
 
 /// Define [`Invariant`] from groups of entries: variant, name, sentence, source.
 macro_rules! invariants {
@@ -22,7 +22,7 @@ macro_rules! invariants {
                 match self { $($(Self::$variant => $name,)+)+ }
             }
 
-            /// What must hold, in a sentence.
+            /// Returns the invariant as a sentence.
             #[must_use]
             pub const fn sentence(self) -> &'static str {
                 match self { $($(Self::$variant => $sentence,)+)+ }
@@ -34,7 +34,7 @@ macro_rules! invariants {
                 match self { $($(Self::$variant => $source,)+)+ }
             }
 
-            /// What it is about.
+            /// Returns the subject of the invariant.
             #[must_use]
             pub const fn group(self) -> &'static str {
                 match self { $($(Self::$variant => $group,)+)+ }
@@ -347,7 +347,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// A breach would name one of several, or something that no page explains.
+    /// Names are unique and sentences complete: a breach names one invariant, which a page
+    /// explains.
     #[test]
     fn names_are_unique_and_sentences_complete() {
         let names: BTreeSet<&str> = Invariant::ALL.iter().map(|it| it.name()).collect();

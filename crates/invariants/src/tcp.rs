@@ -1,4 +1,4 @@
-//! What the two ends of a TCP connection are expected to know, given the packets that were seen.
+//! Expected knowledge of the two ends of a TCP connection, given the packets that were seen.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) struct TcpModel {
     pub(crate) causes: u64,
     /// The next segment that the receiver expects.
     pub(crate) expected: u64,
-    /// When a segment arrived last, and what was expected before.
+    /// Time at which a segment arrived last, and the segment expected before.
     pub(crate) before: (Time, u64),
     /// Payload of the segments above it that have arrived, by number.
     above: BTreeMap<u64, u64>,
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use forebay_network::FlowId;
 
-    /// The model would count bytes twice, or those behind a gap.
+    /// Bytes in order count once: neither repeated segments nor those behind a gap add to them.
     #[test]
     fn what_is_in_order_counts_once() {
         let mut model = TcpModel::default();

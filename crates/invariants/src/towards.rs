@@ -1,9 +1,9 @@
-//! Which of several equal packets is seen.
+//! Choice of the packet that is seen among several equal ones.
 
 use crate::ledger::{Entry, Fit, Whereabouts};
 use crate::places::{ElementPlace, Places};
 
-/// Where a packet is on its way to when it is seen: tells equal packets apart.
+/// Destination of a packet when it is seen: tells equal packets apart.
 pub(crate) enum Towards {
     /// One of these links is the next of its route.
     Links(Vec<usize>),
@@ -20,7 +20,8 @@ pub(crate) enum Towards {
 }
 
 impl Towards {
-    /// How well `entry`, on `route`, fits a fact about a packet on its way there.
+    /// Returns the degree to which `entry`, on `route`, fits a fact about a packet on its way
+    /// there.
     pub(crate) fn fit(&self, entry: &Entry, route: &[usize], places: &Places) -> Fit {
         let next = |links: &[usize]| route.get(entry.hops).is_some_and(|next| links.contains(next));
         let between = entry.at == Whereabouts::Between;
@@ -46,7 +47,7 @@ impl Towards {
     }
 }
 
-/// Whether `element` is that of one of `links`.
+/// Returns true if `element` is that of one of `links`.
 fn is_of(element: Option<u32>, links: &[usize], places: &Places) -> bool {
     let place = element.and_then(|number| places.elements.get(number as usize));
     matches!(place, Some(ElementPlace::Links(own)) if own.iter().any(|link| links.contains(link)))

@@ -129,9 +129,9 @@ mod tests {
         Dscp::read(&Node::new(value.into())).map(|dscp| dscp.0)
     }
 
-    /// Packets would join another class than the standard's: class selectors are 8 k (RFC 2474,
-    /// section 4.2.2.2), AFij is 8 i + 2 j (RFC 2597, section 6), EF 101110 (RFC 3246, section
-    /// 2.7), VOICE-ADMIT 101100 (RFC 5865), LE 000001 (RFC 8622).
+    /// Names are those of the standards: class selectors are 8 k (RFC 2474, section 4.2.2.2), AFij
+    /// is 8 i + 2 j (RFC 2597, section 6), EF 101110 (RFC 3246, section 2.7), VOICE-ADMIT 101100
+    /// (RFC 5865), LE 000001 (RFC 8622).
     #[test]
     fn names_are_those_of_the_standards() {
         for k in 0..8 {
@@ -154,7 +154,8 @@ mod tests {
         assert_eq!(set(Value::List(items.to_vec())), Ok("AF11 AF12 AF13 EF".to_owned()));
     }
 
-    /// A misspelt class would be taken for another, or for best effort.
+    /// Wrong names are refused with the nearest: a misspelt class is taken neither for another nor
+    /// for best effort.
     #[test]
     fn wrong_names_are_refused_with_the_nearest() {
         assert!(read("AF14").unwrap_err().contains("did you mean \"AF1"));

@@ -18,7 +18,7 @@ pub struct FlowGroups(Option<Arc<Groups>>);
 struct Groups {
     names: Vec<String>,
     hosts: Vec<String>,
-    /// Of each group.
+    /// Ends of each group.
     ends: Vec<Ends>,
     /// The number of the first flow of each.
     firsts: OnceLock<Vec<u32>>,
@@ -31,7 +31,7 @@ struct Ends {
     pairs: [u32; 2],
 }
 
-/// Whether `packet` goes from where its flow ends to where it begins.
+/// Returns true if `packet` goes from where its flow ends to where it begins.
 #[inline]
 fn goes_back(packet: &Packet) -> bool {
     packet.is_feedback()
@@ -110,7 +110,7 @@ impl FlowGroups {
         after.saturating_sub(1)
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(0, |groups| groups.names.len())
@@ -156,7 +156,7 @@ impl FlowGroups {
     }
 }
 
-/// Where `name` is among `names`, or that there is no such `kind`.
+/// Returns the place of `name` among `names`, or says that there is no such `kind`.
 fn place_of(name: &str, names: &[String], kind: &str) -> Result<usize, String> {
     if let Some(at) = names.iter().position(|known| known == name) {
         return Ok(at);
@@ -168,7 +168,7 @@ fn place_of(name: &str, names: &[String], kind: &str) -> Result<usize, String> {
 }
 
 choice! {
-    /// By what packets are told apart: the words of tc-flow(8).
+    /// Keys that tell packets apart: the words of tc-flow(8).
     pub enum FlowKeys {
         /// Their flow.
         Flow = "flow",
@@ -240,7 +240,7 @@ impl Parameter for HostSet {
     }
 }
 
-/// Which packets are meant, by their hosts: all, unless one or both are named.
+/// Selection of packets by their hosts: all, unless one or both are named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostMatch {
     source: Option<Vec<HostId>>,
@@ -268,7 +268,7 @@ impl HostMatch {
         Ok(Self { source, destination, flows: flows.clone() })
     }
 
-    /// Whether `packet` is meant.
+    /// Returns true if `packet` is selected.
     #[inline]
     pub(crate) fn matches(&self, packet: &Packet) -> bool {
         if self.source.is_none() && self.destination.is_none() {
@@ -300,8 +300,8 @@ mod tests {
         Packet::data(Time::ZERO, FlowId::new(flow), 0, 100, RouteId::new(0))
     }
 
-    /// A flow would be taken for one of another group: groups of 2, 1 and 3 flows have the flows 0
-    /// and 1, 2, and 3 to 5.
+    /// Flows belong to the group that counts them: groups of 2, 1 and 3 flows have the flows 0 and
+    /// 1, 2, and 3 to 5.
     #[test]
     fn flows_belong_to_the_group_that_counts_them() {
         let groups = groups(&[("web", "a", "b"), ("voice", "a", "b"), ("mail", "a", "b")]);
@@ -312,8 +312,9 @@ mod tests {
         assert_eq!(found, [0, 0, 1, 2, 2, 2]);
     }
 
-    /// A subscriber would pay for another: groups of one host share it, whatever their number; what
-    /// goes back comes from where the flow ends; a resource-management cell goes there first.
+    /// Packets have the hosts of their flow and direction: groups of one host share it, whatever
+    /// their number; what goes back comes from where the flow ends; a resource-management cell goes
+    /// there first.
     #[test]
     fn packets_have_the_hosts_of_their_flow_and_direction() {
         let flows =
@@ -345,15 +346,15 @@ mod tests {
         assert!(pairs.into_iter().max() < Some(4), "pairs are numbered from 0: {pairs:?}");
     }
 
-    /// Laws that are tried alone would see one host where there are as many as flows.
+    /// Flows without groups have hosts of their own: laws that are tried alone see as many hosts as
+    /// flows.
     #[test]
     fn flows_without_groups_have_hosts_of_their_own() {
         let hosts = |flow| FlowGroups::NONE.hosts_of(&packet(flow)).map(HostId::number);
         assert_eq!([hosts(0), hosts(1)], [[0, 1], [2, 3]]);
     }
 
-    /// A misspelt group or host would be taken for another, or its error not name the one that was
-    /// meant.
+    /// Unknown names of groups and hosts are refused with the nearest.
     #[test]
     fn unknown_names_are_refused_with_the_nearest() {
         let groups = groups(&[("web", "home", "isp"), ("voice", "home", "isp")]);

@@ -118,9 +118,9 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// The share of late packets would depend on the order in which they came: it is counted here
-    /// against all delays, kept, and their true minimum. Delays are from 100 to 160 us, the
-    /// smallest possible is 95 us, and the fastest come late in the run.
+    /// Lateness is exact though the minimum comes last, so it does not depend on the order of
+    /// packets: it is counted here against all delays, kept, and their true minimum. Delays are
+    /// from 100 to 160 us, the smallest possible is 95 us, and the fastest come late in the run.
     #[test]
     fn lateness_is_exact_though_the_minimum_comes_last() {
         let mut stream = Streams::new(3, 0).named("delays");
@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// A packet at the limit itself would count as late, or the count of one measurement window
-    /// would continue in the next: 20 us above the least delay is not late, 20 us and 1 ps is.
+    /// A packet at the limit itself is in time, and a reset begins a count anew: 20 us above the
+    /// least delay is not late, 20 us and 1 ps is.
     #[test]
     fn the_limit_itself_is_in_time() {
         let mut lateness = Lateness::new(Span::from_us(20), Span::ZERO);

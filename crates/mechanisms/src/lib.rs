@@ -64,14 +64,14 @@ pub use periodic::{Periodic, Update};
 pub use registry::registry;
 pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
 
-/// What a law may know of the link that it serves.
+/// Facts that a law may know of the link that it serves.
 #[derive(Clone, Debug)]
 pub struct LinkFacts {
     /// The link's rate.
     pub rate: Rate,
     /// The flows of the network, and their hosts.
     pub flows: FlowGroups,
-    /// Whether a queue with classes counts what becomes of the packets of each.
+    /// True if a queue with classes counts what becomes of the packets of each.
     pub counts_classes: bool,
 }
 

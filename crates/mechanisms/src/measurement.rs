@@ -1,4 +1,4 @@
-//! What an egress node counts during an interval of measurement (RFC 6661, section 3.2.1).
+//! Counts of an egress node during an interval of measurement (RFC 6661, section 3.2.1).
 
 use forebay_network::PcnMark;
 use forebay_parameters::{Problem, Section};
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use forebay_units::Time;
 
-    /// Other traffic would thin out the marks, or a mark would count under another.
+    /// Bytes are counted by mark, and other traffic is not counted: it does not thin out the marks.
     #[test]
     fn bytes_are_counted_by_mark() {
         let mut counted = Measurement::default();
@@ -74,8 +74,9 @@ mod tests {
         assert_eq!(counted, Measurement { unmarked: 75, threshold: 20, excess: 5 });
     }
 
-    /// A level equal to its limit could fall below it by rounding: k of n bytes are exactly the
-    /// decimal k/n for every n that divides a power of ten.
+    /// Shares are the decimals that a reader means, so that a level equal to its limit does not
+    /// fall below it by rounding: k of n bytes are exactly the decimal k/n for every n that divides
+    /// a power of ten.
     #[test]
     fn shares_are_the_decimals_that_a_reader_means() {
         for (marked, all, text) in [
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(Measurement::default().share(0), 0.0);
     }
 
-    /// Rates would be off by the length of the interval: 3000 B in 240 ms are 12500 B/s.
+    /// Rates are bits by seconds: 3000 B in 240 ms are 12500 B/s.
     #[test]
     fn rates_are_bits_by_seconds() {
         assert_eq!(rate(3000, Span::from_ms(240)), 100_000.0);

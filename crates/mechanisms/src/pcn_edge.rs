@@ -22,7 +22,7 @@ pub struct Leaving {
     pub call: u64,
 }
 
-/// What the egress node reports to the ingress node about admission.
+/// Report of the egress node to the ingress node about admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AdmissionSignal {
     /// "Admission-stop": block new calls.
@@ -63,21 +63,21 @@ pub trait AdmissionControl: Send {
     fn admits(&self, present: u32) -> bool;
 }
 
-/// What the egress node reports to the ingress node about termination.
+/// Report of the egress node to the ingress node about termination.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum TerminationSignal {
     /// Terminate this call.
     Call(u64),
-    /// What an interval of measurement gave.
+    /// Result of an interval of measurement.
     Report {
-        /// Whether it saw excess-traffic-marked packets.
+        /// True if it saw excess-traffic-marked packets.
         excess: bool,
         /// The rate that the path can sustain, in bit/s (SAR of RFC 6661, section 3.3.2).
         sustainable: f64,
     },
 }
 
-/// What the ingress node does about a [`TerminationSignal`].
+/// Action of the ingress node on a [`TerminationSignal`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Termination {
     /// Nothing.

@@ -2,16 +2,16 @@
 
 use forebay_units::{Span, Time};
 
-/// Whether what follows an update has to be made up for one by one.
+/// Effect of an update on those that follow: they have to be made up for one by one, or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Update {
     /// The next one has an effect of its own.
     Changing,
-    /// As long as no packet moves, only the last of those that follow has an effect, if any has.
+    /// Only the last of those that follow has an effect, if any has, as long as no packet moves.
     Settled,
 }
 
-/// When updates are due that a law makes every so often.
+/// Times of the updates that a law makes every so often.
 ///
 /// A law is asked when a packet comes or leaves, and then makes up for the updates that were due
 /// since, each as of its own time, so that every decision is as if they had been made in time. That
@@ -34,7 +34,7 @@ impl Periodic {
         Self { due: Time::ZERO + interval, interval }
     }
 
-    /// When the next one is due.
+    /// Returns the time at which the next one is due.
     #[must_use]
     pub const fn due(&self) -> Time {
         self.due
@@ -62,8 +62,8 @@ mod tests {
         Time::ZERO + Span::from_ms(time)
     }
 
-    /// An update would be lost, or made with what was true at another time: every 15 ms there are
-    /// two by 44 ms, at 15 and 30 ms, and the third is due at 45 ms, before what happens then.
+    /// Each update is made once and with its own time: every 15 ms there are two by 44 ms, at 15
+    /// and 30 ms, and the third is due at 45 ms, before what happens then.
     #[test]
     fn each_update_is_made_at_its_time() {
         let mut updates = Periodic::every(Span::from_ms(15));
@@ -78,9 +78,9 @@ mod tests {
         assert_eq!(updates.due(), ms(60));
     }
 
-    /// A queue left alone for a hundred days would cost 576 million updates of 15 ms. An average
-    /// that is halved reaches the smallest of 2^10 after ten, and the eleventh finds that nothing
-    /// changes; then the last one due is made.
+    /// Updates that have settled are passed over, instead of 576 million of 15 ms for a queue left
+    /// alone for a hundred days. An average that is halved reaches the smallest of 2^10 after ten,
+    /// and the eleventh finds that nothing changes; then the last one due is made.
     #[test]
     fn what_has_settled_is_passed_over() {
         let mut updates = Periodic::every(Span::from_ms(15));

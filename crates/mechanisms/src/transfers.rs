@@ -29,7 +29,7 @@ columns! {
         pub completed: u64 = Number + headline as "completed",
         /// Transfers begun and not completed at the end of the run.
         pub unfinished: u64 = Number as "unfinished",
-        /// Of those completed, how many began when another on their connection was not completed
+        /// Number of those completed that began when another on their connection was not completed
         /// yet: they waited for it.
         pub queued: u64 = Number,
         /// Their bytes, without headers.
@@ -62,7 +62,7 @@ columns! {
     }
 }
 
-/// What is counted of the transfers of a group of flows.
+/// Counts of the transfers of a group of flows.
 #[derive(Default)]
 pub struct TransferCount {
     completion: Distribution,
@@ -76,7 +76,7 @@ pub struct TransferCount {
 /// A transfer that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completed {
-    /// When it was written.
+    /// Time at which it was written.
     pub begun: Time,
     /// Its bytes, without headers.
     pub bytes: u64,
@@ -149,7 +149,7 @@ struct Progress {
     /// Bytes handed to the application so far, and bytes of the transfers completed.
     arrived: u64,
     completed: u64,
-    /// When the last transfer was completed.
+    /// Time at which the last transfer was completed.
     last: Time,
     /// The first transfer that is not completed.
     next: Written,
@@ -166,13 +166,13 @@ struct Written {
 }
 
 impl Written {
-    /// That there is no further transfer.
+    /// Mark that there is no further transfer.
     const NONE: Self = Self { at: Time::NEVER, end: u64::MAX };
 }
 
 impl TransferMeter {
-    /// Of flows that start at `starts` and write nothing from `stop` on; their `applications` are
-    /// equal to those that write.
+    /// Returns the meter of flows that start at `starts` and write nothing from `stop` on; their
+    /// `applications` are equal to those that write.
     ///
     /// # Panics
     /// If there is not one application for each flow.
@@ -221,7 +221,7 @@ impl TransferMeter {
         Some(completed)
     }
 
-    /// What has been counted by `now`.
+    /// Returns the counts by `now`.
     pub fn count(&mut self, now: Time) -> &mut TransferCount {
         self.count.unfinished = 0;
         for (index, flow) in self.flows.iter_mut().enumerate() {
@@ -239,7 +239,7 @@ impl TransferMeter {
     }
 }
 
-/// What the application of flow `index` writes after `last`, as
+/// Returns the write of the application of flow `index` after `last`, as
 /// [`TcpSenders`](crate::element::tcp::TcpSenders) have it write.
 fn write_after(
     last: Written,
@@ -255,7 +255,7 @@ fn write_after(
 }
 
 impl TransferCount {
-    /// So many have begun and are not completed.
+    /// Sets the number of transfers that have begun and are not completed.
     pub(crate) fn set_unfinished(&mut self, unfinished: u64) {
         self.unfinished = unfinished;
     }
@@ -359,14 +359,14 @@ mod tests {
         found
     }
 
-    /// Slowdowns would be relative to something else than an empty path. Segments of 960 B and 40 B
-    /// of headers take 1 ms at 8 Mbit/s, 0.5 ms at 16; each link adds 5 ms. By hand: one segment of
-    /// 8000 bit over one link, 6 ms; three, 8 ms; with 460 B more, whose segment takes 0.5 ms, 8.5
-    /// ms. Over 8, then 16 Mbit/s: the third full one arrives after 3 ms and 0.5 ms, and one of
-    /// 460 B, which has come by 3.5 ms and takes 0.25 ms, after 3.75 ms, beside the 10 ms of
-    /// propagation. Over 16, then 8: the third at 0.5 + 3, the short one behind it, 4 ms. And over
-    /// 8, then 9 Mbit/s, a last segment of 1 byte, 41 us, has come by 1.041 ms, and waits until
-    /// the one ahead has left at 1 + 8/9 ms; it then takes 328/9 us.
+    /// Slowdowns are relative to an empty path, which takes what its links take. Segments of 960 B
+    /// and 40 B of headers take 1 ms at 8 Mbit/s, 0.5 ms at 16; each link adds 5 ms. By hand: one
+    /// segment of 8000 bit over one link, 6 ms; three, 8 ms; with 460 B more, whose segment takes
+    /// 0.5 ms, 8.5 ms. Over 8, then 16 Mbit/s: the third full one arrives after 3 ms and 0.5 ms,
+    /// and one of 460 B, which has come by 3.5 ms and takes 0.25 ms, after 3.75 ms, beside the 10
+    /// ms of propagation. Over 16, then 8: the third at 0.5 + 3, the short one behind it, 4 ms. And
+    /// over 8, then 9 Mbit/s, a last segment of 1 byte, 41 us, has come by 1.041 ms, and waits
+    /// until the one ahead has left at 1 + 8/9 ms; it then takes 328/9 us.
     #[test]
     fn an_empty_path_takes_what_its_links_take() {
         let us = |rates: &[u64], bytes| path(rates).time(bytes).ps().div_ceil(1_000_000);
@@ -378,9 +378,9 @@ mod tests {
         assert_eq!(us(&[8, 9], 961), (10_000_000_000 + 1_888_888_889 + 36_444_445) / 1_000_000 + 1);
     }
 
-    /// Completion times would be those of other bytes than the application wrote at once: 1000 B
-    /// are written at 10 ms, 500 B at 30 ms and 1500 B at 70 ms. A segment that ends one transfer
-    /// and begins the next completes the first only; and one can complete two.
+    /// A transfer holds the bytes that the application wrote at once, and ends with the last of
+    /// them: 1000 B are written at 10 ms, 500 B at 30 ms and 1500 B at 70 ms. A segment that ends
+    /// one transfer and begins the next completes the first only; and one can complete two.
     #[test]
     fn a_transfer_ends_with_its_last_byte() {
         let mut meter = meter(&[(0, 1000), (20, 500), (40, 1500)], 1000);
@@ -407,8 +407,8 @@ mod tests {
         assert!((result.mean_slowdown.unwrap() / mean - 1.0).abs() < 1e-6);
     }
 
-    /// What an application would have written after the stop time of its flow would count as
-    /// unfinished, or what was begun and given up would not.
+    /// Nothing is begun after the stop time of a flow: a later write does not count as unfinished,
+    /// and what was begun and given up does.
     #[test]
     fn nothing_is_begun_after_the_stop() {
         let mut meter = meter(&[(0, 1000), (20, 500), (40, 1500)], 70);
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!((none.completed, none.unfinished, none.mean_completion_s), (0, 1, None));
     }
 
-    /// Small and large transfers would be in the wrong class: classes begin at their lower limit.
+    /// Transfers are classed by size: classes begin at their lower limit.
     #[test]
     fn transfers_are_classed_by_size() {
         let sizes = [1, 9_999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 50_000_000];

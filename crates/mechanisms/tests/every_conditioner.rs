@@ -1,4 +1,4 @@
-//! What holds for every conditioner in the table, and conformance of the token buckets and of the
+//! Properties of every conditioner in the table, and conformance of the token buckets and of the
 //! meters of pre-congestion notification (PCN).
 
 mod support;
@@ -99,9 +99,9 @@ fn run(law: &mut dyn Conditioner, arrivals: &[(Packet, Time)]) -> Vec<(Packet, V
     arrivals.iter().map(&mut pass).collect()
 }
 
-/// A conditioner would change more of a packet than its colour (a PCN meter: its PCN mark;
-/// remarking: its class), take a PCN mark back, mark what is not ECN-capable, or drop for a reason
-/// that is not its own; and two equal runs would differ.
+/// Conditioners change nothing of a packet but its colour (a PCN meter: its PCN mark; remarking:
+/// its class), take no PCN mark back, mark only what is ECN-capable, and drop for a reason of their
+/// own; two equal runs are equal.
 #[test]
 fn conditioners_change_nothing_but_the_colour() {
     let arrivals = arrivals(20_000);
@@ -133,8 +133,8 @@ fn conditioners_change_nothing_but_the_colour() {
     }
 }
 
-/// A policer would treat other packets as out of profile than the marker of the same profile: what
-/// one drops, the other gives its last colour.
+/// Policers drop what markers of the same profile give their last colour: both treat the same
+/// packets as out of profile.
 #[test]
 fn policers_drop_what_markers_mark() {
     let arrivals = arrivals(20_000);
@@ -159,7 +159,7 @@ fn policers_drop_what_markers_mark() {
     assert!(seen > 1000, "the comparison covers drops: {seen}");
 }
 
-/// Strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters are refused or survived: they crash no run.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     let arrivals = arrivals(100);
@@ -183,7 +183,8 @@ fn strange_parameters_are_refused_or_survived() {
     }
 }
 
-/// Profiles that no packet can conform to, or rates in the wrong order, would run.
+/// Impossible profiles are refused by their key: those that no packet can conform to, and rates in
+/// the wrong order.
 #[test]
 fn impossible_profiles_are_refused_by_their_key() {
     let path = |name: &str, changes: &[(&str, &str)]| {
@@ -295,8 +296,8 @@ impl Reference {
     }
 }
 
-/// A meter would part from its standard on some packet in a hundred thousand: colours are compared
-/// one by one with counters that follow the text of the RFCs literally.
+/// Meters agree with the standards on every packet of a hundred thousand: colours are compared one
+/// by one with counters that follow the text of the RFCs literally.
 #[test]
 fn meters_agree_with_the_standards_packet_by_packet() {
     let arrivals = arrivals(100_000);
@@ -365,7 +366,7 @@ fn literal(name: &str, option: bool, fill: &mut i64, size: i64, mark: PcnMark) -
     if below { mark.max(Threshold) } else { mark }
 }
 
-/// A PCN meter would part from its document on some packet in a hundred thousand: marks and tokens
+/// PCN meters agree with their documents on every packet of a hundred thousand: marks and tokens
 /// are compared one by one with the rules in whole bytes, as 1 B comes each microsecond.
 #[test]
 fn pcn_meters_agree_with_their_documents_packet_by_packet() {
@@ -403,9 +404,9 @@ fn pcn_meters_agree_with_their_documents_packet_by_packet() {
     }
 }
 
-/// A source in excess would get more or less than its profile. Packets of 100 B at twice the
-/// committed rate never let the bucket fill again, so all tokens are used but the last few: green
-/// bytes are CBS + CIR T less than one packet; the marked share tends to 1 - CIR / r = 1/2.
+/// A source in excess gets exactly its profile. Packets of 100 B at twice the committed rate never
+/// let the bucket fill again, so all tokens are used but the last few: green bytes are CBS + CIR T
+/// less than one packet; the marked share tends to 1 - CIR / r = 1/2.
 #[test]
 fn a_steady_excess_is_marked_exactly() {
     const N: u64 = 100_000;
@@ -425,8 +426,8 @@ fn a_steady_excess_is_marked_exactly() {
     }
 }
 
-/// A time that stands still or lies back would fill buckets again: a bucket emptied at 10 ms has
-/// nothing for a packet of 4 ms, nor for one of 10 ms after that.
+/// A time that stands still or lies back refills no bucket: one emptied at 10 ms has nothing for a
+/// packet of 4 ms, nor for one of 10 ms after that.
 #[test]
 fn time_never_refills_backwards() {
     for name in ["token_bucket", "srtcm", "trtcm"] {
@@ -499,7 +500,7 @@ fn profile(name: &str, cir: u64, [first, second]: [u64; 2], factor: u64) -> Valu
 }
 
 proptest! {
-    /// A meter would let a customer send more than its contract in some stretch of time: in every
+    /// A meter lets a customer send no more than its contract in any stretch of time: in every
     /// window tau, green is at most CBS + CIR tau; with yellow, CBS + EBS + CIR tau (RFC 2697) or
     /// PBS + PIR tau (RFC 2698); yellow alone EBS + EIR tau (RFC 4115). Counted in integers,
     /// without tolerance.
@@ -525,9 +526,9 @@ proptest! {
         }
     }
 
-    /// A green shaper would miss the first instant at which a packet is green: after any history,
-    /// the packet is green at the time foretold and not a picosecond earlier; and asking does not
-    /// charge.
+    /// The first instant at which a packet is green is foretold exactly, as a green shaper needs
+    /// it: after any history, the packet is green at the time foretold and not a picosecond
+    /// earlier; and asking does not charge.
     #[test]
     fn green_is_foretold_to_the_picosecond(
         steps in steps(),
@@ -562,7 +563,8 @@ proptest! {
     }
 }
 
-/// No warning could be given of a profile that the largest packets never conform to.
+/// The smallest burst of a profile is told, so that a warning can be given of one that the largest
+/// packets never conform to.
 #[test]
 fn the_smallest_burst_is_told() {
     let told = |name| make(entry(name), &whole(name)).unwrap().smallest_burst();

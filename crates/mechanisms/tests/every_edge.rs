@@ -1,4 +1,4 @@
-//! What holds for every admission and termination law of PCN edge nodes in the tables.
+//! Properties of every admission and termination law of PCN edge nodes in the tables.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn terminations() -> impl Iterator<Item = (&'static str, Box<dyn FlowTermination
     })
 }
 
-/// How the packets of a run are marked.
+/// Marking of the packets of a run.
 #[derive(Clone, Copy, PartialEq)]
 enum Marking {
     /// None is, and some are no PCN traffic.
@@ -45,7 +45,7 @@ enum Marking {
     InTurns,
 }
 
-/// How long a signal takes from the egress to the ingress node.
+/// Time that a signal takes from the egress to the ingress node.
 const DELAY: Span = Span::from_ms(25);
 
 /// `count` packets of 20 calls, 40 to 1500 B, every 2 ms on average.
@@ -165,9 +165,8 @@ impl Admission {
     }
 }
 
-/// A law would call admission-stop and still admit, and the comparison of laws would compare
-/// nothing: under marks every law that signals blocks (no call is admitted at the instant of any
-/// Stop, which the run itself asserts) and reopens; and two equal runs would differ.
+/// Under marks every law that signals blocks (no call is admitted at the instant of any Stop, which
+/// the run itself asserts), and reopens when they end; two equal runs are equal.
 #[test]
 fn marks_block_and_their_end_reopens() {
     let marked = packets(Marking::InTurns, 9_000);
@@ -197,8 +196,8 @@ fn marks_block_and_their_end_reopens() {
     }
 }
 
-/// A scenario that follows the sources would have to spell them out: the timeout of the draft's
-/// section 3.2, and intervals within the 100 to 500 ms of RFC 6661, the same for both laws.
+/// Defaults are those of the sources: the timeout of the draft's section 3.2, and intervals within
+/// the 100 to 500 ms of RFC 6661, the same for both laws.
 #[test]
 fn defaults_are_those_of_the_sources() {
     let admission = |wanted| admissions().find(|(name, _)| *name == wanted).unwrap().1;
@@ -210,7 +209,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(termination.interval(), Some(interval));
 }
 
-/// Calls would be blocked in a network that is not congested.
+/// Without marks nothing is signalled: no call is blocked in a network that is not congested.
 #[test]
 fn without_marks_nothing_is_signalled() {
     let clean = packets(Marking::Never, 5_000);
@@ -221,7 +220,8 @@ fn without_marks_nothing_is_signalled() {
     }
 }
 
-/// A fuller aggregate would be easier to enter than an emptier one, in any state.
+/// More calls never help a new one: a fuller aggregate is no easier to enter than an emptier one,
+/// in any state.
 #[test]
 fn more_calls_never_help_a_new_one() {
     for (name, law) in admissions() {
@@ -236,7 +236,7 @@ fn more_calls_never_help_a_new_one() {
     }
 }
 
-/// What an ingress node did about signals, in order.
+/// Returns the actions of an ingress node on signals, in order.
 fn terminate(
     name: &str,
     law: &mut dyn FlowTermination,
@@ -270,8 +270,8 @@ fn terminate(
     log
 }
 
-/// A law would terminate more than there is, a negative rate or no number, or calls that no mark
-/// was seen of; or would never act; and two equal runs would differ.
+/// Every law acts, and terminates marked calls, or rates that are numbers, not negative and no more
+/// than there is; two equal runs are equal.
 #[test]
 fn terminations_are_of_marked_calls_and_of_rates_sent() {
     let marked = packets(Marking::InTurns, 9_000);
@@ -287,7 +287,7 @@ fn terminations_are_of_marked_calls_and_of_rates_sent() {
     }
 }
 
-/// Calls would end in a network that is not congested.
+/// Without marks no call ends: the network is not congested.
 #[test]
 fn without_marks_no_call_ends() {
     let clean = packets(Marking::Never, 5_000);
@@ -299,7 +299,7 @@ fn without_marks_no_call_ends() {
     }
 }
 
-/// A wrong value would run, or be refused without its place and what is allowed there.
+/// Wrong values are refused with their key and what is allowed there.
 #[test]
 fn wrong_values_name_their_key_and_what_is_allowed() {
     let cases: [(&str, &str, Value); 14] = [
@@ -334,7 +334,7 @@ fn wrong_values_name_their_key_and_what_is_allowed() {
     }
 }
 
-/// Strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters are refused or survived: they crash no run.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     let ends = [Time::ZERO, Time::from_ps(u64::MAX - 1)];

@@ -1,4 +1,4 @@
-//! What every fairness law must do, whatever it decides.
+//! Properties of every fairness law, whatever it decides.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
@@ -91,7 +91,7 @@ fn drive(law: &mut dyn RingFairness, seed: u64) -> Vec<String> {
     answers
 }
 
-/// A run could not be repeated.
+/// Equal events get equal answers, so that a run can be repeated.
 #[test]
 fn equal_events_get_equal_answers() {
     for entry in FAIRNESS {
@@ -102,8 +102,8 @@ fn equal_events_get_equal_answers() {
     }
 }
 
-/// A slip in a scenario would crash a run instead of being refused, or make it continue with
-/// numbers that are none.
+/// Strange parameters are refused or survived: a slip in a scenario neither crashes a run nor makes
+/// it continue with numbers that are none.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in FAIRNESS {
@@ -117,8 +117,8 @@ fn strange_parameters_are_refused_or_survived() {
     }
 }
 
-/// A station without a limit would not get the ring: after ten seconds without others, without
-/// congestion and without messages, its frames may go, one after the other.
+/// A station alone may send: after ten seconds without others, without congestion and without
+/// messages, its frames may go, one after the other.
 #[test]
 fn a_station_alone_may_send() {
     let calm = RingState::default();

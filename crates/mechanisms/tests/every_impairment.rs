@@ -1,4 +1,4 @@
-//! What holds for every impairment in the table, and the statistics of each.
+//! Properties of every impairment in the table, and the statistics of each.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn packet(number: u64) -> Packet {
     Packet::data(Time::ZERO, FlowId::new(0), number, 1000, RouteId::new(0))
 }
 
-/// What becomes of `count` packets, a millisecond apart.
+/// Returns the fates of `count` packets, a millisecond apart.
 fn passages(law: &mut dyn Impairment, count: u64) -> Vec<Passage> {
     let mut stream = stream();
     let at = |number| Time::ZERO + Span::from_ms(number);
@@ -50,8 +50,8 @@ fn is_lost(passage: &Passage) -> bool {
     matches!(passage, Passage::Lost(_))
 }
 
-/// A run would depend on something other than the seed, a reason for a loss be given that is none
-/// of the wire's, or strange parameters crash a run.
+/// Every impairment repeats itself with the same seed, gives reasons for losses that are the
+/// wire's, and survives strange parameters.
 #[test]
 fn every_impairment_repeats_itself_and_survives_strange_parameters() {
     for entry in IMPAIRMENTS {
@@ -73,8 +73,8 @@ fn every_impairment_repeats_itself_and_survives_strange_parameters() {
     }
 }
 
-/// Loss would be another than was asked for. Of n independent packets with probability p, a share
-/// within 4 standard deviations, sqrt(p (1 - p) / n); none at 0, all at 1.
+/// Independent losses have the probability asked for. Of n independent packets with probability p,
+/// a share within 4 standard deviations, sqrt(p (1 - p) / n); none at 0, all at 1.
 #[test]
 fn independent_losses_have_their_probability() {
     let count = 100_000;
@@ -88,11 +88,11 @@ fn independent_losses_have_their_probability() {
     assert!(passages(law("loss", "probability = 1").as_mut(), 1000).iter().all(is_lost));
 }
 
-/// Bursts of losses would be too long, too short or too rare. With losses only in the bad state,
-/// a share P/(P+p) of packets is lost: 0.01/0.26 = 3.846 %; bursts have a mean length of 1/p = 4
-/// packets (Gilbert 1960) and are geometric, so that of k bursts the mean lies within
-/// 4 sqrt((1 - p)/p^2/k) of it. Independent losses as frequent would have bursts of
-/// 1/(1 - 0.03846) = 1.04.
+/// Losses of Gilbert and Elliott come in bursts as long and as frequent as the chain gives. With
+/// losses only in the bad state, a share P/(P+p) of packets is lost: 0.01/0.26 = 3.846 %; bursts
+/// have a mean length of 1/p = 4 packets (Gilbert 1960) and are geometric, so that of k bursts the
+/// mean lies within 4 sqrt((1 - p)/p^2/k) of it. Independent losses as frequent would have bursts
+/// of 1/(1 - 0.03846) = 1.04.
 #[test]
 fn losses_of_gilbert_and_elliott_come_in_bursts() {
     let count = 200_000;
@@ -108,9 +108,8 @@ fn losses_of_gilbert_and_elliott_come_in_bursts() {
     assert!((lost / count as f64 - share).abs() < 4.0 * sigma, "{}", lost / count as f64);
 }
 
-/// A bad channel would lose everything whatever was said, or a good one nothing: with
-/// probabilities 0 and 1 of leaving, states alternate, and so do losses that are certain in the
-/// good one.
+/// Each state of the channel has its own losses: with probabilities 0 and 1 of leaving, states
+/// alternate, and so do losses that are certain in the good one.
 #[test]
 fn states_of_the_channel_have_their_own_losses() {
     let text = "to_bad = 1.0\nto_good = 1.0\nloss_in_good = 1.0\nloss_in_bad = 0.0";
@@ -119,7 +118,7 @@ fn states_of_the_channel_have_their_own_losses() {
     assert_eq!(lost, [true, false, true, false, true, false]);
 }
 
-/// Delays would have another mean than was asked for: uniform ones lie in 0 to 10 ms with a
+/// Jitter has its distribution, with the mean asked for: uniform delays lie in 0 to 10 ms with a
 /// standard deviation of 10/sqrt(12) = 2.887 ms, exponential ones have one of 5 ms.
 #[test]
 fn jitter_has_its_distribution() {
@@ -143,8 +142,8 @@ fn jitter_has_its_distribution() {
     }
 }
 
-/// An outage would begin or end at another packet: of packets at 0, 1, 2, ... ms those from the
-/// time at which the link fails up to, but not at, that at which it comes back are lost.
+/// Outages begin and end on time: of packets at 0, 1, 2, ... ms those from the time at which the
+/// link fails up to, but not at, that at which it comes back are lost.
 #[test]
 fn outages_begin_and_end_on_time() {
     let of = |text: &str| -> Vec<u64> {
@@ -158,9 +157,9 @@ fn outages_begin_and_end_on_time() {
     assert_eq!(seen[3], Passage::Lost(DropReason::Outage));
 }
 
-/// Random failures would take another share of time: 1 s in 4 on average, a quarter of 2*10^6 ms.
-/// Over T it has the variance 2 u^2 d^2 / ((u + d)^3 T) of an alternating renewal process with
-/// exponential times (Cox 1962, section 7.4): 1.4e-4 for 2,000 s at u = 3 s and d = 1 s.
+/// Random outages take their share of time: 1 s in 4 on average, a quarter of 2*10^6 ms. Over T it
+/// has the variance 2 u^2 d^2 / ((u + d)^3 T) of an alternating renewal process with exponential
+/// times (Cox 1962, section 7.4): 1.4e-4 for 2,000 s at u = 3 s and d = 1 s.
 #[test]
 fn random_outages_take_their_share_of_time() {
     let mut law = law("outage", "mean_up = \"3 s\"\nmean_down = \"1 s\"");
@@ -170,7 +169,7 @@ fn random_outages_take_their_share_of_time() {
     assert!((share - 0.25).abs() < 4.0 * sigma, "{share}");
 }
 
-/// Nonsense would run: what was read and what is allowed must be said.
+/// Wrong parameters are refused with what was read and what is allowed.
 #[test]
 fn wrong_parameters_are_refused() {
     let has = |name, text, part: &str| {

@@ -1,4 +1,4 @@
-//! What holds for every detector, law of explicit rates, activity, rate control and rate adaptation
+//! Properties of every detector, law of explicit rates, activity, rate control and rate adaptation
 //! in the tables.
 
 mod support;
@@ -24,8 +24,8 @@ use support::{build, example, strange};
 const FACTS: LinkFacts = LinkFacts::of(Rate::from_bps(6_000_000));
 const RTT: Span = Span::from_ms(560);
 
-/// What a detector says of cells of 20 flows and all classes at 1.2 times the link's rate, one in
-/// 50 of them dropped: time, flow and notice.
+/// Returns the notifications of a detector of cells of 20 flows and all classes at 1.2 times the
+/// link's rate, one in 50 of them dropped: time, flow and notice.
 fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, FlowId, CongestionNotification)> {
     let mut draws = Streams::new(5, 0).named("cells");
     let mut now = Time::ZERO;
@@ -43,8 +43,8 @@ fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, FlowId, CongestionNotifi
     told
 }
 
-/// Sources would drown in notifications, or a port never send any: under overload each detector
-/// tells sources, none within its hold-off of 50 ms, and equal runs alike.
+/// Detectors tell each source once in a hold-off, so that none drowns in notifications: under
+/// overload each detector tells sources, none within its hold-off of 50 ms, and equal runs alike.
 #[test]
 fn detectors_tell_each_source_once_in_a_hold_off() {
     for entry in DETECTORS {
@@ -61,8 +61,9 @@ fn detectors_tell_each_source_once_in_a_hold_off() {
     }
 }
 
-/// What a law of explicit rates gives 20 flows that send at 1.2 times the link's rate beside
-/// others, with a pause in between, checked: never less than nothing, nor more than the link.
+/// Returns the rates that a law of explicit rates gives 20 flows that send at 1.2 times the link's
+/// rate beside others, with a pause in between, checked: never less than nothing, nor more than the
+/// link.
 fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
     let mut draws = Streams::new(5, 0).named("cells");
     let mut now = Time::ZERO;
@@ -87,8 +88,8 @@ fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
     all
 }
 
-/// A port would give more than it has, or answer by something else than what has passed: under
-/// overload rates differ, stay within the link, and equal runs are alike.
+/// Explicit rates stay within the link and follow what has passed: under overload rates differ, and
+/// equal runs are alike.
 #[test]
 fn explicit_rates_stay_within_the_link() {
     for entry in EXPLICIT_RATES {
@@ -121,8 +122,8 @@ fn phases(law: &mut dyn Activity, name: &str) -> u64 {
     all.ps()
 }
 
-/// How a source under a rate control goes while it hears notifications, checked: rates are finite
-/// and not negative, and a timer is never set for the past or the present.
+/// Returns the paces of a source under a rate control while it hears notifications, checked: rates
+/// are finite and not negative, and a timer is never set for the past or the present.
 fn paces(law: &mut dyn PaceControl, name: &str) -> Vec<Pace> {
     let mut draws = Streams::new(7, 0).named("notices");
     let mut now = Time::ZERO;
@@ -154,7 +155,8 @@ fn paces(law: &mut dyn PaceControl, name: &str) -> Vec<Pace> {
     all
 }
 
-/// A source would go backwards in time, or send between its sessions.
+/// Activities and rate controls make progress: a source neither goes backwards in time nor sends
+/// between its sessions.
 #[test]
 fn activities_and_rate_controls_make_progress() {
     for entry in ACTIVITIES {
@@ -169,8 +171,8 @@ fn activities_and_rate_controls_make_progress() {
     }
 }
 
-/// A slip in a parameter would panic, hang or send rates to infinity: strange values of every kind
-/// are refused, or survived.
+/// Strange values of every kind are refused, or survived: a slip in a parameter neither panics nor
+/// hangs, nor sends rates to infinity.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     let mut survived = 0;
@@ -210,8 +212,8 @@ fn strange_parameters_are_refused_or_survived() {
     assert!(survived > 50, "{survived}");
 }
 
-const LEAST: f64 = 150e3;
-const MOST: f64 = 1.5e6;
+const MIN_RATE: f64 = 150e3;
+const MAX_RATE: f64 = 1.5e6;
 
 /// The rates that the law `entry` gives, report by report: of a receiver that sees packets late,
 /// lost, marked and out of order, or of words at random.
@@ -219,7 +221,7 @@ fn rates(entry: &Entry<BuildAdaptation>, random: bool) -> Vec<MediaRates> {
     let kind = build(&example(entry), |section| (entry.build)(section));
     let kind = kind.expect("its example is right");
     let encoder = EncoderFacts {
-        range: (Rate::from_bps(LEAST as u64), Rate::from_bps(MOST as u64)),
+        range: (Rate::from_bps(MIN_RATE as u64), Rate::from_bps(MAX_RATE as u64)),
         start: Rate::from_bps(300_000),
         frame_rate: 30.0,
     };
@@ -247,16 +249,16 @@ fn rates(entry: &Entry<BuildAdaptation>, random: bool) -> Vec<MediaRates> {
     all
 }
 
-/// An encoder would be asked for a rate that it does not have, packets wait for ever, or equal runs
-/// differ.
+/// Rates are those of the encoder whatever is reported: none that it does not have, none at which
+/// packets wait for ever, and equal runs are equal.
 #[test]
 fn rates_are_those_of_the_encoder_whatever_is_reported() {
     for entry in ADAPTATIONS {
         for random in [false, true] {
             let all = rates(entry, random);
             for MediaRates { encoder, sending } in &all {
-                assert!((LEAST..=MOST).contains(encoder), "{}", entry.name);
-                assert!(sending >= encoder && *sending <= MOST, "{}", entry.name);
+                assert!((MIN_RATE..=MAX_RATE).contains(encoder), "{}", entry.name);
+                assert!(sending >= encoder && *sending <= MAX_RATE, "{}", entry.name);
             }
             assert_eq!(all, rates(entry, random));
         }

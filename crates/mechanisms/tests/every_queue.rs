@@ -1,4 +1,4 @@
-//! What holds for every queue in the table, and the statistics of RED.
+//! Properties of every queue in the table, and the statistics of RED.
 
 #[path = "queue/htb.rs"]
 mod htb;
@@ -41,7 +41,7 @@ fn having(name: &'static str) -> impl Iterator<Item = &'static Entry<BuildQueue>
     QUEUES.iter().filter(move |entry| entry.fields.iter().any(|field| field.name == name))
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fate {
     Departed(Time, Packet),
@@ -52,11 +52,11 @@ enum Fate {
 struct Bench {
     queue: Box<dyn QueueDisc>,
     stream: Stream,
-    /// What must be in the queue, by number.
+    /// Packets that must be in the queue, by number.
     waiting: BTreeMap<u64, Packet>,
     fates: Vec<(u64, Fate)>,
     free_at: Time,
-    /// From when on the queue has a packet to send, if it had none when asked last.
+    /// Time from which the queue has a packet to send, if it had none when asked last.
     held_until: Time,
     largest: Backlog,
 }
@@ -167,8 +167,7 @@ fn drive(queue: Queue, load: f64, count: u64, seed: u64) -> Bench {
     bench
 }
 
-/// Packets would be lost without a reason, doubled, changed, or kept while the link is free:
-/// whatever arrives departs unchanged (but for CE on ECN-capable packets), is dropped with a
+/// Whatever arrives departs unchanged (but for CE on ECN-capable packets), is dropped with a
 /// queue's reason, or waits, at every instant and in bytes as well; and in the end nothing waits.
 #[test]
 fn whatever_arrives_departs_or_is_dropped() {
@@ -186,7 +185,7 @@ fn whatever_arrives_departs_or_is_dropped() {
     });
 }
 
-/// Two runs of one scenario would differ, and no result could be repeated.
+/// The same streams give the same run, and others another: results can be repeated.
 #[test]
 fn the_same_streams_give_the_same_run() {
     on_each(QUEUES.iter(), |entry| {
@@ -196,7 +195,7 @@ fn the_same_streams_give_the_same_run() {
     });
 }
 
-/// A queue that promises its order at arrival would reorder packets.
+/// Managed queues, which promise their order at arrival, are first in, first out.
 #[test]
 fn managed_queues_are_first_in_first_out() {
     on_each(QUEUES.iter(), |entry| {
@@ -209,7 +208,7 @@ fn managed_queues_are_first_in_first_out() {
     });
 }
 
-/// ECN would do nothing where it is asked for, mark what cannot answer, or act unasked.
+/// ECN marks where it is asked for and nowhere else, and capable packets only.
 #[test]
 fn ecn_marks_capable_packets_only() {
     on_each(having("ecn"), |entry| {
@@ -224,7 +223,7 @@ fn ecn_marks_capable_packets_only() {
     });
 }
 
-/// A buffer would hold more than its size.
+/// Limits hold: a buffer holds no more than its size.
 #[test]
 fn limits_hold() {
     on_each(having("limit"), |entry| {
@@ -241,7 +240,7 @@ fn limits_hold() {
     });
 }
 
-/// Strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters are refused or survived: they crash no run.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     on_each(QUEUES.iter(), |entry| {
@@ -260,7 +259,7 @@ fn strange_parameters_are_refused_or_survived() {
     });
 }
 
-/// A law would be asked to do what makes none, and the message not say where.
+/// Impossible parameters, of which no law can be made, are refused by their key.
 #[test]
 fn impossible_parameters_are_refused_by_their_key() {
     for (name, key, value) in [
@@ -324,7 +323,7 @@ fn plain_red(spacing: &str, count: &str) -> Queue {
     make(entry, &parameters).expect("the parameters are right")
 }
 
-/// Whether each of `count` packets that find `packets` waiting is dropped.
+/// Returns, for each of `count` packets that find `packets` waiting, true if it is dropped.
 fn drops(queue: Queue, packets: u32, count: usize) -> Vec<bool> {
     let Queue::Fifo(mut law) = queue else { panic!("RED decides at arrival") };
     let mut stream = Streams::new(4, 0).named("red");
@@ -342,10 +341,11 @@ fn gaps(drops: &[bool]) -> Vec<usize> {
     at.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// RED's drops would bunch: at constant pb, gaps are uniform on 1 to 1/pb (uniform) or on 1/pb + 1
-/// to 2/pb (wait) where the count excludes the arriving packet (Floyd and Jacobson 1993, section
-/// 7), and begin and end one lower where the count includes it, uniform from 1 on. Chi-square with
-/// k degrees of freedom has mean k and variance 2k; the bound lies five standard deviations above.
+/// Gaps between RED's drops have the published distribution, so that drops do not bunch: at
+/// constant pb, gaps are uniform on 1 to 1/pb (uniform) or on 1/pb + 1 to 2/pb (wait) where the
+/// count excludes the arriving packet (Floyd and Jacobson 1993, section 7), and begin and end one
+/// lower where the count includes it, uniform from 1 on. Chi-square with k degrees of freedom has
+/// mean k and variance 2k; the bound lies five standard deviations above.
 #[test]
 fn gaps_between_drops_have_the_published_distribution() {
     for (packets, spacing, count, low, high) in [
@@ -373,7 +373,7 @@ fn gaps_between_drops_have_the_published_distribution() {
     }
 }
 
-/// The drop probability would not follow the curve: with geometric spacing packets are dropped
+/// The frequency of drops follows the curve: with geometric spacing packets are dropped
 /// independently with pb, which rises linearly to maxp = 1 at the maximum threshold here and is 1
 /// above (gentle). A frequency over n packets deviates by sqrt(p (1 - p) / n); the bound is five
 /// times that.

@@ -1,4 +1,4 @@
-//! What holds for every shaping law in the table, and the bounds of their output.
+//! Properties of every shaping law in the table, and the bounds of their output.
 
 mod support;
 
@@ -52,9 +52,9 @@ fn meter() -> Box<dyn Conditioner> {
 struct Release {
     packet: Packet,
     at: Time,
-    /// Whether the meter behind let it go before its time.
+    /// True if the meter behind let it go before its time.
     early: bool,
-    /// Whether it was the only one that waited when it became the head.
+    /// True if it was the only one that waited when it became the head.
     alone: bool,
 }
 
@@ -154,8 +154,8 @@ fn drive(law: Box<dyn ShaperLaw>, load: f64, count: u64) -> Buffer {
     buffer
 }
 
-/// A shaper would lose packets, reorder them, release them before they came, or keep them for ever;
-/// and two equal runs would differ.
+/// Packets that enter a shaper leave in order, not before they came, and none is lost or kept for
+/// ever; two equal runs are equal.
 #[test]
 fn what_enters_leaves_in_order_and_in_time() {
     for entry in SHAPERS {
@@ -173,8 +173,8 @@ fn what_enters_leaves_in_order_and_in_time() {
     }
 }
 
-/// A shaper would send a burst that it exists to prevent: between two releases any number apart lie
-/// at least the bytes released after the first, at the law's highest rate (for the adaptive shaper
+/// The output of a shaper is bounded in every window: between two releases any number apart lie at
+/// least the bytes released after the first, at the law's highest rate (for the adaptive shaper
 /// MIR, or the estimated arrival rate where that was higher). So the output in any window tau is at
 /// most rate tau + one packet.
 #[test]
@@ -197,7 +197,7 @@ fn the_output_is_bounded_in_every_window() {
     }
 }
 
-/// A shaper would starve a customer below the lowest rate of its law: while packets wait, the next
+/// Waiting packets leave at the lowest rate of the law at least: while packets wait, the next
 /// leaves after its transmission time at that rate (rounded up to a picosecond) at the latest.
 #[test]
 fn waiting_packets_leave_at_the_lowest_rate_at_least() {
@@ -212,9 +212,9 @@ fn waiting_packets_leave_at_the_lowest_rate_at_least() {
     }
 }
 
-/// The green shapers would not do what they are for: every packet that they let go before its time
-/// is green at the meter behind, some are, and so more bytes are green than behind the plain
-/// shaper, at no time later (RFC 2963, section 4).
+/// Green shapers release green packets early: every packet that they let go before its time is
+/// green at the meter behind, some are, and so more bytes are green than behind the plain shaper,
+/// at no time later (RFC 2963, section 4).
 #[test]
 fn green_shapers_release_green_packets_early() {
     let entry = entry("ras");
@@ -233,7 +233,7 @@ fn green_shapers_release_green_packets_early() {
     }
 }
 
-/// Strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters are refused or survived: they crash no run.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in SHAPERS {

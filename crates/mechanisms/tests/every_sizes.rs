@@ -1,4 +1,4 @@
-//! What holds for every distribution of sizes in the table.
+//! Properties of every distribution of sizes in the table.
 
 mod support;
 
@@ -10,7 +10,7 @@ use forebay_parameters::{Entry, Problem, Value};
 use support::{build, example, strange};
 
 /// The largest size of a transfer, in bytes.
-const MOST: u64 = 1_000_000_000_000;
+const MAX_BYTES: u64 = 1_000_000_000_000;
 
 fn make(
     entry: &Entry<BuildSizes>,
@@ -24,9 +24,9 @@ fn draws(sizes: &dyn SizeDistribution, seed: u64, count: usize) -> Vec<u64> {
     (0..count).map(|_| sizes.draw(&mut stream).bytes()).collect()
 }
 
-/// No run could be repeated, all replications would be one, a transfer be empty, or the load be
-/// another than that by which transfers are spaced: the mean of a million draws is within six
-/// standard errors of the stated one (2e-9 for right draws), and half a byte of rounding.
+/// Draws are sizes with the stated mean, equal for equal seeds and others for another: the mean of
+/// a million draws is within six standard errors of the stated one (2e-9 for right draws), and half
+/// a byte of rounding.
 #[test]
 fn draws_are_sizes_with_the_stated_mean() {
     for entry in SIZES {
@@ -35,7 +35,7 @@ fn draws_are_sizes_with_the_stated_mean() {
         assert_eq!(found[..1000], draws(&*sizes, 1, 1000), "{}", entry.name);
         let random = found[0] != found[1] || found[1] != found[2];
         assert!(!random || found[..1000] != draws(&*sizes, 2, 1000), "{}", entry.name);
-        assert!(found.iter().all(|bytes| (1..=MOST).contains(bytes)), "{}", entry.name);
+        assert!(found.iter().all(|bytes| (1..=MAX_BYTES).contains(bytes)), "{}", entry.name);
         let n = found.len() as f64;
         let mean = found.iter().map(|bytes| *bytes as f64).sum::<f64>() / n;
         let spread =
@@ -46,8 +46,8 @@ fn draws_are_sizes_with_the_stated_mean() {
     }
 }
 
-/// Strange parameters would crash a run, hang it, or give sizes that no transfer has, instead of
-/// being refused under their key or survived.
+/// Strange parameters are refused under their key or survived: no run crashes or hangs, or has
+/// sizes that no transfer has.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in SIZES {
@@ -56,7 +56,7 @@ fn strange_parameters_are_refused_or_survived() {
             match make(entry, &parameters) {
                 Ok(sizes) => {
                     let found = draws(&*sizes, 1, 100);
-                    let sound = found.iter().all(|bytes| (1..=MOST).contains(bytes));
+                    let sound = found.iter().all(|bytes| (1..=MAX_BYTES).contains(bytes));
                     assert!(sound && sizes.mean() > 0.0, "{}: {label}", entry.name);
                 }
                 Err(problem) => {

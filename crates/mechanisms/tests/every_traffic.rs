@@ -1,4 +1,4 @@
-//! What holds for every kind of traffic in the table.
+//! Properties of every kind of traffic in the table.
 
 mod support;
 
@@ -10,7 +10,7 @@ use forebay_units::Span;
 use support::{build, example, strange, with};
 
 /// The largest IP packet, in bytes.
-const MOST: u64 = 65_535;
+const MAX_BYTES: u64 = 65_535;
 
 /// Parameters under which the battery runs a kind of traffic: its example, and such as change what
 /// it does.
@@ -61,31 +61,34 @@ fn bursts(kind: &TrafficKind, seed: u64, count: usize) -> Vec<Burst> {
     std::iter::from_fn(|| traffic.next(&mut stream)).take(count).collect()
 }
 
-/// Whether what has this label is a recording: it ends, and is the same whatever is drawn.
+/// Returns true if what has this label is a recording: it ends, and is the same whatever is drawn.
 fn ends(label: &str) -> bool {
     label.starts_with("trace")
 }
 
-/// A source would make packets that IP cannot carry, or larger ones than it announced to those who
-/// size buckets by them. Where sizes are random, the announced one is their mean.
+/// Packets are no larger than announced, and IP can carry them: buckets are sized by the announced
+/// size. Where sizes are random, the announced one is their mean.
 #[test]
 fn packets_are_no_larger_than_announced() {
     for (label, kind) in kinds() {
         let Some(largest) = kind.largest else { continue };
         let bursts = bursts(&kind, 1, 50_000);
         assert!(bursts.len() == 50_000 || ends(&label), "{label}: it never ends");
-        assert!(bursts.iter().all(|burst| (1..=MOST).contains(&burst.size.bytes())), "{label}");
+        assert!(
+            bursts.iter().all(|burst| (1..=MAX_BYTES).contains(&burst.size.bytes())),
+            "{label}"
+        );
         let random = label.starts_with("poisson") && !label.contains("example 0");
         assert!(random || bursts.iter().all(|burst| burst.size <= largest), "{label}");
         assert!(bursts.iter().any(|burst| burst.size >= largest), "{label}: it is reached");
     }
 }
 
-/// The rate of a call, by which links are sized, would not be what it sends. The time is cut into
-/// 50 parts of 5000 s, far longer than anything these sources remember, so that the rates in them
-/// are all but independent; their spread over sqrt(50) is the standard error of their mean. The
-/// bound is six of these (with 49 degrees of freedom, beyond it lies 2e-7), and a packet more or
-/// less; it must be below 2 %, so that it can fail.
+/// The long-run rate is the mean rate, by which links are sized. The time is cut into 50 parts of
+/// 5000 s, far longer than anything these sources remember, so that the rates in them are all but
+/// independent; their spread over sqrt(50) is the standard error of their mean. The bound is six of
+/// these (with 49 degrees of freedom, beyond it lies 2e-7), and a packet more or less; it must be
+/// below 2 %, so that it can fail.
 #[test]
 fn the_long_run_rate_is_the_mean_rate() {
     const PARTS: usize = 50;
@@ -106,15 +109,15 @@ fn the_long_run_rate_is_the_mean_rate() {
         let n = PARTS as f64;
         let mean = rates.iter().sum::<f64>() / n;
         let variance = rates.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
-        let packet = 8.0 * MOST.min(kind.largest.map_or(0, |size| size.bytes())) as f64;
+        let packet = 8.0 * MAX_BYTES.min(kind.largest.map_or(0, |size| size.bytes())) as f64;
         let bound = 6.0 * (variance / n).sqrt() + packet / (n * PART);
         assert!(bound < 0.02 * stated, "{label}: {bound} of {stated}");
         assert!((mean - stated).abs() < bound, "{label}: {mean} is not {stated} +- {bound}");
     }
 }
 
-/// No run could be repeated, or all flows of a group and all replications would be one. What only
-/// TCP carries has no draws to make.
+/// Bursts follow from the stream: a run can be repeated, and flows of a group and replications
+/// differ. What only TCP carries has no draws to make.
 #[test]
 fn bursts_follow_from_the_stream() {
     for (label, kind) in kinds() {
@@ -125,7 +128,7 @@ fn bursts_follow_from_the_stream() {
     }
 }
 
-/// Flows that share one timer would leave their own pattern: what promises a constant gap keeps it
+/// A promised gap is kept, so that flows can share one timer: what promises a constant gap keeps it
 /// from the second burst on, with one size.
 #[test]
 fn a_promised_gap_is_kept() {
@@ -141,8 +144,8 @@ fn a_promised_gap_is_kept() {
     assert!(promises >= 2, "constant bit rate and voice without silence suppression do");
 }
 
-/// Strange parameters would crash a run, hang it, or make packets that IP cannot carry, instead of
-/// being refused under their key or survived.
+/// Strange parameters are refused under their key or survived: no run crashes or hangs, or has
+/// packets that IP cannot carry.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in TRAFFICS {
@@ -151,7 +154,7 @@ fn strange_parameters_are_refused_or_survived() {
             for (label, parameters) in strange(&example, entry.fields) {
                 match make(entry, &parameters) {
                     Ok(kind) => {
-                        let sound = |burst: &Burst| (1..=MOST).contains(&burst.size.bytes());
+                        let sound = |burst: &Burst| (1..=MAX_BYTES).contains(&burst.size.bytes());
                         let right = bursts(&kind, 1, 100).iter().all(sound);
                         assert!(right || kind.largest.is_none(), "{}: {label}", entry.name);
                     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// How often the calling thread looks for Ctrl-C.
+/// Interval at which the calling thread looks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Do `work` on a thread of its own, without the interpreter lock. On Ctrl-C it is left to itself,

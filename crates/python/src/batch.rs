@@ -28,14 +28,14 @@ use crate::files::read_scenario;
 use crate::memory::resident;
 use crate::{EngineError, LimitError, ScenarioError};
 
-/// How often the calling thread looks for Ctrl-C, at limits, and reports progress.
+/// Interval at which the calling thread looks for Ctrl-C, at limits, and reports progress.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Which build of the engine this is.
+/// Build of the engine.
 pub(crate) const BUILD: &str = env!("FOREBAY_BUILD");
 
 columns! {
-    /// What is added to the engine's result of a run: the engine knows no clock, and its own crates
+    /// Additions to the engine's result of a run: the engine knows no clock, and its own crates
     /// cannot know what they are built into.
     #[derive(Serialize)]
     pub struct Clocked {
@@ -43,7 +43,7 @@ columns! {
         pub build: &'static str = Word,
         /// Time that the run took, in seconds.
         pub wall_s: f64 = Seconds,
-        /// How much of it passed before simulated time began, in seconds.
+        /// The part of it that passed before simulated time began, in seconds.
         pub setup_s: f64 = Seconds,
     }
 }
@@ -55,7 +55,7 @@ struct Document<'r> {
     result: &'r RunResult,
     #[serde(flatten)]
     clocked: Clocked,
-    /// What can be run and is hardly meant.
+    /// Warnings of what can be run and is hardly meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,12 +64,12 @@ struct Document<'r> {
     command: Option<&'r str>,
 }
 
-/// How often each invariant was checked in a run that broke none.
+/// Number of checks of each invariant in a run that broke none.
 #[derive(Serialize)]
 struct Checks {
-    /// How many invariants were checked.
+    /// Number of invariants that were checked.
     invariants: usize,
-    /// How often, by name.
+    /// Number of checks of each, by name.
     each: BTreeMap<&'static str, u64>,
 }
 
@@ -89,7 +89,7 @@ struct Task {
     command: Option<String>,
     timeout: Option<Duration>,
     control: Control,
-    /// When a thread began it.
+    /// Time at which a thread began it.
     begun: OnceLock<Instant>,
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn run_batch(
     outcome
 }
 
-/// What is hardly meant in a scenario, a sentence each.
+/// Returns what is hardly meant in a scenario, a sentence each.
 fn warnings_of(scenario: &Scenario) -> Vec<String> {
     scenario.warnings().iter().map(ToString::to_string).collect()
 }
@@ -210,7 +210,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
     Ok(tasks)
 }
 
-/// What each thread does: take the next task until none is left.
+/// Does the work of a thread: takes the next task until none is left.
 fn work(batch: &Batch, sender: &Sender<Done>) {
     loop {
         let index = batch.next.fetch_add(1, Ordering::Relaxed);
@@ -270,7 +270,7 @@ impl Task {
         self.control.cancel.store(true, Ordering::Relaxed);
     }
 
-    /// Why it is to stop at `now`, if it is.
+    /// Returns the reason why it is to stop at `now`, if it is.
     fn exceeded(&self, now: Instant) -> Option<String> {
         let (begun, timeout) = self.begun.get().zip(self.timeout)?;
         (now.saturating_duration_since(*begun) >= timeout)
@@ -283,7 +283,7 @@ impl Task {
     }
 }
 
-/// What a checked run broke: each invariant with place, time and numbers, a line each.
+/// Describes what a checked run broke: each invariant with place, time and numbers, a line each.
 fn breaches(report: &Report) -> String {
     let line = |breach: &Breach| {
         let Breach { invariant, place, at, numbers } = breach;
@@ -307,12 +307,12 @@ struct Calls<'py> {
     tick: Option<Bound<'py, PyAny>>,
 }
 
-/// What the calling thread does until all is done.
+/// State of the calling thread until all is done.
 struct Listener<'b> {
     batch: &'b Batch,
     /// The receiver is not shared between threads; a mutex lets it cross into the detached closure.
     receiver: std::sync::Mutex<Receiver<Done>>,
-    /// Which runs were reported to Python.
+    /// Runs that were reported to Python: true for each that was.
     reported: Vec<bool>,
     /// Memory that the process held when the batch began.
     memory: Option<u64>,
@@ -381,7 +381,8 @@ impl<'b> Listener<'b> {
         Ok(())
     }
 
-    /// Whether the process holds more than its only run may: what no estimate has foreseen.
+    /// Returns a message if the process holds more than its only run may: what no estimate has
+    /// foreseen.
     fn too_large(&self, task: &Task) -> Option<String> {
         let limit = task.options.limits.memory.filter(|_| self.batch.tasks.len() == 1)?;
         let held = resident()?.saturating_sub(self.memory?);

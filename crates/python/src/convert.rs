@@ -19,13 +19,13 @@ pub(crate) struct Job {
     pub(crate) record: bool,
     pub(crate) threads: usize,
     pub(crate) check: bool,
-    /// Whether ties are counted, and the number of the random order; 0 is the scenario's.
+    /// Number of the random order if ties are counted; 0 is the scenario's.
     pub(crate) ties: Option<u64>,
     pub(crate) command: Option<String>,
     pub(crate) max_packets: Option<u64>,
-    /// In bytes.
+    /// Limit of the memory, in bytes.
     pub(crate) max_memory: Option<u64>,
-    /// In seconds.
+    /// Limit of the time that it takes, in seconds.
     pub(crate) timeout: Option<f64>,
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use forebay_scenario::{FileText, Scenario, ScenarioError, expand, packets_of, registry};
 
 /// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
-const LARGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The scenario of `text`, which can name files in the folder of `name`.
 pub(crate) fn read_scenario(
@@ -101,11 +101,11 @@ fn read(path: &Path) -> Result<String, String> {
             done => return done.map_err(|error| format!("cannot be read: {error}")),
         }
     };
-    if let Some(packets) = packets_of(&mut next, LARGEST as usize)? {
+    if let Some(packets) = packets_of(&mut next, MAX_BYTES as usize)? {
         return Ok(packets);
     }
-    if about.len() > LARGEST {
-        return Err(format!("has {} B; allowed are up to {LARGEST} B", about.len()));
+    if about.len() > MAX_BYTES {
+        return Err(format!("has {} B; allowed are up to {MAX_BYTES} B", about.len()));
     }
     std::fs::read_to_string(path).map_err(|error| match error.kind() {
         ErrorKind::InvalidData => {

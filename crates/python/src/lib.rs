@@ -50,7 +50,7 @@ fn version() -> &'static str {
     forebay_scenario::VERSION
 }
 
-/// Which build of the engine this is: a hash of its sources (`build.rs`), 16 hexadecimal digits.
+/// Returns the build of the engine: a hash of its sources (`build.rs`), 16 hexadecimal digits.
 #[pyfunction]
 fn build() -> &'static str {
     batch::BUILD
@@ -69,7 +69,7 @@ fn result_columns() -> String {
     forebay_scenario::result_columns(batch::Clocked::COLUMNS)
 }
 
-/// What must hold in any run, as JSON: group, name, sentence and source of each invariant.
+/// Returns the invariants of any run, as JSON: group, name, sentence and source of each invariant.
 #[pyfunction]
 fn invariants() -> String {
     forebay_scenario::invariants()
@@ -135,7 +135,7 @@ fn tcp_script(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String
         .map_err(|error| ScriptError::new_err(error.to_string()))
 }
 
-/// What scripts of packets may hold beside packets, as JSON.
+/// Returns what scripts of packets may hold beside packets, as JSON.
 #[pyfunction]
 fn tcp_script_language() -> String {
     forebay_scripts::language()

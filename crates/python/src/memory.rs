@@ -1,4 +1,4 @@
-//! How much memory the process holds.
+//! Memory that the process holds.
 
 #![expect(clippy::disallowed_methods, reason = "what the system says of this process")]
 

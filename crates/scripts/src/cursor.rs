@@ -20,7 +20,7 @@ impl<'t> Cursor<'t> {
         self.at
     }
 
-    /// What has not been read.
+    /// Returns the text that has not been read.
     pub(crate) fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -60,7 +60,7 @@ impl<'t> Cursor<'t> {
         &rest[..length]
     }
 
-    /// Whether `sign` is next; it is passed then.
+    /// Returns true if `sign` is next; it is passed then.
     pub(crate) fn accept(&mut self, sign: &str) -> bool {
         let there = self.rest().starts_with(sign);
         if there {

@@ -1,4 +1,4 @@
-//! What came of a script, as JSON: for programs that are no Rust.
+//! Outcome of a script, as JSON: for programs that are no Rust.
 
 use serde::Serialize;
 

@@ -54,7 +54,7 @@ pub struct Assertion {
 }
 
 impl Assertion {
-    /// Whether it holds, given the quantities in the order of [`NAMES`].
+    /// Returns true if it holds, given the quantities in the order of [`NAMES`].
     #[must_use]
     pub fn holds(&self, values: &[f64; NAMES.len()]) -> bool {
         // What is no number is not true.
@@ -63,12 +63,12 @@ impl Assertion {
     }
 }
 
-/// How deep parentheses and signs may nest: deeper ones would exhaust the stack.
-const DEEPEST: u32 = 50;
+/// Maximum depth of parentheses and signs: deeper ones would exhaust the stack.
+const MAX_DEPTH: u32 = 50;
 
-/// How many numbers and names an assertion may have: the tree of a longer one would exhaust the
+/// Maximum number of numbers and names in an assertion: the tree of a longer one would exhaust the
 /// stack.
-const LONGEST: u32 = 500;
+const MAX_TERMS: u32 = 500;
 
 /// Read the assertions of a block that begins at the offset `from` of `text`, behind `%{`.
 pub(crate) fn read_block(text: &str, from: usize, block: &str) -> Result<Vec<Assertion>, Slip> {
@@ -245,8 +245,8 @@ impl Reader<'_> {
         }
         let from = self.cursor.at();
         self.long += 1;
-        if self.long > LONGEST {
-            return slip(from, format!("an assertion of more than {LONGEST} numbers and names"));
+        if self.long > MAX_TERMS {
+            return slip(from, format!("an assertion of more than {MAX_TERMS} numbers and names"));
         }
         if self.cursor.peek().is_some_and(|c| c.is_ascii_digit() || c == '.') {
             let digits = self.cursor.take_while(|c| c.is_ascii_digit() || c == '.');
@@ -271,13 +271,13 @@ impl Reader<'_> {
         slip(from, unknown(word))
     }
 
-    /// What `read` finds one level deeper.
+    /// Calls `read` one level deeper.
     fn deeper(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Expression, Slip>,
     ) -> Result<Expression, Slip> {
-        if self.deep >= DEEPEST {
-            return slip(self.cursor.at(), format!("nested deeper than {DEEPEST} levels"));
+        if self.deep >= MAX_DEPTH {
+            return slip(self.cursor.at(), format!("nested deeper than {MAX_DEPTH} levels"));
         }
         self.deep += 1;
         let found = read(self);
@@ -369,8 +369,7 @@ mod tests {
         read_block(block, 0, block).unwrap_err().message
     }
 
-    /// An assertion would hold that is false, or fail that is true: the operators and their
-    /// precedence are Python's.
+    /// Expressions have Python's meaning: its operators and their precedence.
     #[test]
     fn expressions_have_pythons_meaning() {
         for text in [
@@ -396,7 +395,7 @@ mod tests {
         }
     }
 
-    /// A slip in an assertion would be taken for something that holds, or be hard to find.
+    /// Slips in an assertion are refused and explained.
     #[test]
     fn slips_are_explained() {
         assert!(refused(" assert tcpi_snd_cwmd == 1 ").contains("did you mean \"tcpi_snd_cwnd\""));

@@ -1,4 +1,4 @@
-//! What the language has beside packets: what is read and ignored, and why that changes nothing,
+//! Elements of the language beside packets: what is read and ignored, and why that changes nothing,
 //! and the quantities that assertions can name.
 
 use serde::Serialize;
@@ -6,9 +6,9 @@ use serde::Serialize;
 /// Something that scripts may hold although the model does not have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Ignored {
-    /// How a script writes it.
+    /// Form in which a script writes it.
     pub what: &'static str,
-    /// Why a script that holds it means the same without.
+    /// Reason why a script that holds it means the same without.
     pub why: &'static str,
 }
 
@@ -57,7 +57,7 @@ pub const IGNORED_LINES: &[Ignored] = &[
     ignored("--connect_port", "a packet of the model has a size, and no ports"),
 ];
 
-/// What else is read and ignored.
+/// Other elements that are read and ignored.
 pub const IGNORED_ELSE: &[Ignored] = &[
     ignored("`...`", "commands in backquotes set up a machine; here parameters do"),
     ignored(
@@ -83,7 +83,7 @@ pub const IGNORED_ELSE: &[Ignored] = &[
 pub struct Name {
     /// The word.
     pub name: &'static str,
-    /// What it is, with its unit.
+    /// Meaning of the quantity, with its unit.
     pub meaning: &'static str,
 }
 

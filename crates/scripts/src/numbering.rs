@@ -1,6 +1,6 @@
 //! Between the bytes that a script counts and the segments that the model counts.
 
-/// Where each segment of a connection begins. Segment 0 begins with byte 1.
+/// Places at which the segments of a connection begin. Segment 0 begins with byte 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Numbering {
     /// The first byte of each segment, and behind the last one the next byte.
@@ -8,8 +8,8 @@ pub(crate) struct Numbering {
     mss: u64,
 }
 
-/// How many segments a script may name.
-pub(crate) const MOST_SEGMENTS: u64 = 1_000_000;
+/// Maximum number of segments that a script may name.
+pub(crate) const MAX_SEGMENTS: u64 = 1_000_000;
 
 impl Numbering {
     /// No segments yet; full ones have `mss` bytes.
@@ -47,8 +47,8 @@ impl Numbering {
                 );
                 return Err((at, message));
             }
-            if numbering.segments() + full >= MOST_SEGMENTS {
-                let message = format!("more than {MOST_SEGMENTS} segments; allowed are so many");
+            if numbering.segments() + full >= MAX_SEGMENTS {
+                let message = format!("more than {MAX_SEGMENTS} segments; allowed are so many");
                 return Err((at, message));
             }
             for _ in 0..full {
@@ -64,7 +64,7 @@ impl Numbering {
         self.starts.push(self.next().saturating_add(bytes));
     }
 
-    /// How many segments are known.
+    /// Returns the number of segments that are known.
     pub(crate) fn segments(&self) -> u64 {
         self.starts.len() as u64 - 1
     }
@@ -99,9 +99,9 @@ impl Numbering {
 mod tests {
     use super::*;
 
-    /// A script would inject another segment than the one it names: with 1000 B in a full segment,
-    /// bytes 1..1001 are segment 0, a short one of 300 B at 2001 is segment 2, and 1001..2001, not
-    /// named, lies between.
+    /// Bytes are those of the segments named: with 1000 B in a full segment, bytes 1..1001 are
+    /// segment 0, a short one of 300 B at 2001 is segment 2, and 1001..2001, not named, lies
+    /// between.
     #[test]
     fn bytes_are_those_of_the_segments_named() {
         let wanted = [(2001, 2301), (1, 1001), (1, 1001), (2301, 3301)];
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(numbering.around(1500), "1001 and 2001");
     }
 
-    /// A script would be read as something else than it says where the model has no such segments.
+    /// Segments that overlap, or that fit nowhere in the model, are refused.
     #[test]
     fn segments_that_overlap_or_fit_nowhere_are_refused() {
         let refused = |wanted: &[(u64, u64)]| Numbering::of_ranges(wanted, 1000).unwrap_err();

@@ -1,4 +1,4 @@
-//! What is wrong with a script, and where.
+//! Faults of a script, and their places.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Problem {
     pub line: Option<u32>,
     /// Column in characters, counted from 1.
     pub column: u32,
-    /// What was read and what is allowed.
+    /// Message that says what was read and what is allowed.
     pub message: String,
 }
 
@@ -49,10 +49,10 @@ pub(crate) fn place(text: &str, at: usize) -> (u32, u32) {
     (count(line), count(column))
 }
 
-/// What was read, as a message quotes it: shortened, and without control characters.
+/// Returns what was read, as a message quotes it: shortened, and without control characters.
 pub(crate) fn quoted(text: &str) -> String {
-    const MOST: usize = 40;
-    let shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
-    let more = if text.chars().nth(MOST).is_some() { "..." } else { "" };
+    const MAX_QUOTED: usize = 40;
+    let shown: String = text.chars().take(MAX_QUOTED).flat_map(char::escape_debug).collect();
+    let more = if text.chars().nth(MAX_QUOTED).is_some() { "..." } else { "" };
     format!("\"{shown}{more}\"")
 }

@@ -12,10 +12,10 @@ use crate::segment::Segment;
 use crate::settings::{Settings, as_slip};
 
 /// The latest time that a script may name.
-const LATEST: Span = Span::from_s(1_000_000);
+const MAX_TIME: Span = Span::from_s(1_000_000);
 
 /// The most bytes that a script may write: their numbers have 32 bits.
-const MOST_BYTES: u64 = u32::MAX as u64 - 1;
+const MAX_BYTES: u64 = u32::MAX as u64 - 1;
 
 impl Script {
     /// Read `text`, a script that messages call `name`. `set` are `KEY=VALUE` assignments that
@@ -113,7 +113,7 @@ impl Reader<'_> {
         let blank = whole.is_empty() && rest.is_empty();
         if blank || rest.contains('.') || rest.len() > 12 || whole.len() > 7 {
             return start
-                .unlike(&format!("{ALLOWED}, at most {} s with 12 decimals", LATEST.seconds()));
+                .unlike(&format!("{ALLOWED}, at most {} s with 12 decimals", MAX_TIME.seconds()));
         }
         self.cursor.skip()?;
         if self.cursor.peek() == Some('~') {
@@ -130,8 +130,8 @@ impl Reader<'_> {
                 format!("{digits} s is before the last event, which is at {last} s"),
             );
         }
-        if at > Time::ZERO + LATEST {
-            let most = LATEST.seconds();
+        if at > Time::ZERO + MAX_TIME {
+            let most = MAX_TIME.seconds();
             return slip(from, format!("{} s is too late; at most {most} s", at.seconds()));
         }
         Ok(at)
@@ -163,7 +163,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands behind `<` or `>`; `None` for what belongs to the handshake or ends the
+    /// Reads what stands behind `<` or `>`; `None` for what belongs to the handshake or ends the
     /// connection.
     fn packet(&mut self, injected: bool) -> Result<Option<Segment>, Slip> {
         self.cursor.skip()?;
@@ -250,10 +250,10 @@ impl Reader<'_> {
             return Ok(None);
         }
         let bytes = arguments.get(2).and_then(|text| text.parse::<u64>().ok());
-        let Some(bytes) = bytes.filter(|bytes| (1..=MOST_BYTES).contains(bytes)) else {
+        let Some(bytes) = bytes.filter(|bytes| (1..=MAX_BYTES).contains(bytes)) else {
             let read = arguments.join(", ");
             let message = format!(
-                "{name}({}); the third argument is a number of bytes from 1 to {MOST_BYTES}",
+                "{name}({}); the third argument is a number of bytes from 1 to {MAX_BYTES}",
                 quoted(&read)
             );
             return slip(from, message);
@@ -266,7 +266,7 @@ impl Reader<'_> {
         Ok(Some(bytes))
     }
 
-    /// What stands in the parentheses of a call, split at commas that are in no others.
+    /// Reads what stands in the parentheses of a call, split at commas that are in no others.
     fn arguments(&mut self, from: usize) -> Result<Vec<String>, Slip> {
         self.cursor.expect("(", "\"(\" behind the name of a call")?;
         let (mut found, mut deep) = (vec![String::new()], 1_u32);
@@ -331,7 +331,7 @@ impl Reader<'_> {
     }
 }
 
-/// Which end the script tests: data goes one way in the model.
+/// Returns the end that the script tests: data goes one way in the model.
 fn role_of(events: &[Event]) -> Result<Role, Slip> {
     let (mut writes, mut arrives) = (None, None);
     for event in events {
@@ -393,8 +393,8 @@ fn check(script: &mut Script, tcp: &Tcp) -> Result<(), Slip> {
             Action::Expect(segment) => check_options(segment, tcp, at)?,
             Action::Assert(_) => {}
         }
-        if written > MOST_BYTES {
-            return slip(at, format!("more than {MOST_BYTES} bytes are written in all"));
+        if written > MAX_BYTES {
+            return slip(at, format!("more than {MAX_BYTES} bytes are written in all"));
         }
     }
     if role == Role::Receiver {

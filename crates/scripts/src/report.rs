@@ -1,4 +1,4 @@
-//! What came of a script: what was expected beside what was seen.
+//! Outcome of a script: what was expected beside what was seen.
 
 use forebay_units::Time;
 
@@ -8,25 +8,25 @@ use crate::script::{Action, Script};
 use crate::seen::Seen;
 use crate::segment::Segment;
 
-/// What came of a script.
+/// Outcome of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Packets and assertions that were compared.
     pub checks: usize,
-    /// Where the model first did something else: lines of the script, those that were expected and
-    /// not seen behind `-`, what was seen instead behind `+`. Empty if it did not.
+    /// First difference of the model from the script: lines of the script, those that were expected
+    /// and not seen behind `-`, what was seen instead behind `+`. Empty if there is none.
     pub difference: Vec<String>,
 }
 
 impl Report {
-    /// Whether all that the script expects was seen, and nothing else.
+    /// Returns true if all that the script expects was seen, and nothing else.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.difference.is_empty()
     }
 }
 
-/// What belongs to one stimulus: all that follows it up to the next one.
+/// Reaction to one stimulus: all that follows it up to the next one.
 #[derive(Default)]
 struct Reaction<'s> {
     stimulus: Option<usize>,
@@ -36,10 +36,10 @@ struct Reaction<'s> {
     broken: Vec<(usize, String, String)>,
 }
 
-/// How many lines before a difference are shown.
+/// Number of lines shown before a difference.
 const CONTEXT: usize = 3;
 
-/// How many packets of a difference are shown on either side.
+/// Number of packets of a difference shown on either side.
 const SHOWN: usize = 20;
 
 /// Compare what a run of `script` has `seen` with what the script expects.

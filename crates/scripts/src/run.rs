@@ -24,17 +24,17 @@ use crate::script::{Action, Event, Role, Script};
 use crate::seen::Seen;
 use crate::segment::{EcnField, EcnOption, Flags, Segment};
 
-/// What is shared between the elements of a run and the caller.
+/// State shared between the elements of a run and the caller.
 #[derive(Default)]
 struct Log {
     seen: Vec<Seen>,
     /// Index of an event that asks for what the model cannot do, and why.
     refused: Option<(usize, String)>,
-    /// Of a sender: where the segments sent so far begin.
+    /// Places at which the segments sent so far begin, for a sender.
     numbering: Option<Numbering>,
 }
 
-/// How many events a run may take, and how many packets it may see.
+/// Number of events that a run may take, and of packets that it may see.
 const BUDGET: u64 = 1_000_000;
 
 /// A timestamp of a script counts ms.
@@ -318,7 +318,7 @@ impl Rig {
         }
     }
 
-    /// What assertions can name, in the order of [`NAMES`].
+    /// Returns what assertions can name, in the order of [`NAMES`].
     fn values(&self, cx: &mut Context<'_>) -> [f64; NAMES.len()] {
         let Host::Sender(host) = &self.host else {
             return [0.0; NAMES.len()];
@@ -380,7 +380,7 @@ struct Wire {
     log: Arc<Mutex<Log>>,
     tcp: TcpParameters,
     overhead: u64,
-    /// Of a receiver: the segments that the script injects.
+    /// Segments that the script injects, for a receiver.
     numbering: Numbering,
 }
 

@@ -13,14 +13,14 @@ use crate::settings::Settings;
 pub struct Script {
     /// Its name, for messages.
     pub name: String,
-    /// What its first comment says.
+    /// Content of its first comment.
     pub heading: Heading,
-    /// Which end of the connection it tests.
+    /// End of the connection that it tests.
     pub role: Role,
-    /// What happens, in order; times never decrease.
+    /// Events, in order; times never decrease.
     pub events: Vec<Event>,
     pub(crate) settings: Settings,
-    /// Of a receiver: the segments that the script injects.
+    /// Segments that the script injects, for a receiver.
     pub(crate) numbering: Numbering,
     pub(crate) text: String,
 }
@@ -37,9 +37,9 @@ pub enum Role {
 /// The first comment of a script.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heading {
-    /// What would be wrong if the script failed: the first paragraph.
+    /// Purpose of the script: its first paragraph.
     pub purpose: String,
-    /// What it holds the model to: the paragraphs that begin with an RFC and a section.
+    /// Claims that it holds the model to: the paragraphs that begin with an RFC and a section.
     pub claims: Vec<Claim>,
 }
 
@@ -50,24 +50,24 @@ pub struct Claim {
     pub rfc: u32,
     /// The section, such as `3.2`, and perhaps a step or rule of it.
     pub section: String,
-    /// What it says.
+    /// Text of the claim.
     pub text: String,
 }
 
 /// Something that happens, or must be seen, at an instant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// What.
+    /// Action at that time.
     pub action: Action,
     /// The event as written, on one line, without its time.
     pub text: String,
-    /// Where it begins in the script's text, in bytes.
+    /// Place at which it begins in the script's text, in bytes.
     pub(crate) offset: usize,
 }
 
-/// What happens, or must be seen.
+/// Action that happens, or must be seen.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// A packet arrives.
@@ -81,7 +81,7 @@ pub enum Action {
 }
 
 impl Script {
-    /// Whether a packet of the script has an ECN field.
+    /// Returns true if a packet of the script has an ECN field.
     pub(crate) fn names_ecn(&self) -> bool {
         self.events.iter().any(|event| match &event.action {
             Action::Inject(segment) | Action::Expect(segment) => segment.ecn.is_some(),

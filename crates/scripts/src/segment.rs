@@ -32,7 +32,7 @@ pub struct Segment {
     pub counts: Option<EcnOption>,
     /// The options may be any: `<...>`.
     pub any_options: bool,
-    /// What a SYN offers.
+    /// Offers of a SYN.
     pub offers: Offers,
 }
 
@@ -81,7 +81,7 @@ impl EcnOption {
         EcnCounts { ect0: first(self.e0b), ce: self.ceb.unwrap_or(0), ect1: first(self.e1b) }
     }
 
-    /// Whether `seen` has what this asks for.
+    /// Returns true if `seen` has what this asks for.
     fn admits(self, seen: Self) -> bool {
         let fine = |wanted: Option<u32>, found| wanted.is_none() || wanted == found;
         fine(self.e0b, seen.e0b) && fine(self.ceb, seen.ceb) && fine(self.e1b, seen.e1b)
@@ -116,7 +116,7 @@ impl fmt::Display for EcnOption {
     }
 }
 
-/// What the options of a SYN offer.
+/// Offers in the options of a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Offers {
     /// Maximum segment size in bytes.
@@ -127,7 +127,7 @@ pub struct Offers {
     pub timestamps: bool,
 }
 
-/// Which ECN field a script names.
+/// ECN field that a script names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnField {
     /// Exactly this codepoint.
@@ -136,7 +136,7 @@ pub enum EcnField {
     Capable,
 }
 
-/// How the language writes the ECN field.
+/// Words of the language for the ECN field.
 pub(crate) const ECN_FIELDS: [(&str, EcnField); 5] = [
     ("noecn", EcnField::Is(Ecn::NotEct)),
     ("ect0", EcnField::Is(Ecn::Ect0)),
@@ -146,7 +146,7 @@ pub(crate) const ECN_FIELDS: [(&str, EcnField); 5] = [
 ];
 
 /// The largest number of a byte, and of a timestamp.
-const MOST: u64 = u32::MAX as u64;
+const MAX_NUMBER: u64 = u32::MAX as u64;
 
 impl Segment {
     /// Bytes of data.
@@ -155,12 +155,12 @@ impl Segment {
         self.end.saturating_sub(self.first)
     }
 
-    /// Whether it opens a connection: the first SYN.
+    /// Returns true if it opens a connection: the first SYN.
     pub(crate) fn opens(&self) -> bool {
         self.flags.syn && self.ack.is_none()
     }
 
-    /// Whether `seen` is what a script expects that asks for this segment.
+    /// Returns true if `seen` is what a script expects that asks for this segment.
     #[must_use]
     pub fn admits(&self, seen: &Self) -> bool {
         let ecn = match (self.ecn, seen.ecn) {
@@ -202,11 +202,11 @@ impl Segment {
         segment.flags = read_flags(flags, from)?;
         segment.read_numbers(cursor)?;
         if word_is_next(cursor, "ack")? {
-            segment.ack = Some(cursor.number("a sequence number", MOST)?);
+            segment.ack = Some(cursor.number("a sequence number", MAX_NUMBER)?);
         }
         if word_is_next(cursor, "win")? {
             let from = cursor.at();
-            if cursor.number("a window", MOST)? == 0 && segment.length() == 0 {
+            if cursor.number("a window", MAX_NUMBER)? == 0 && segment.length() == 0 {
                 return slip(
                     from,
                     "a window of 0: the window of the model's receiver is constant, set by \
@@ -223,12 +223,12 @@ impl Segment {
     }
 
     fn read_numbers(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Slip> {
-        self.first = cursor.number("a sequence number as in 1:1001(1000)", MOST)?;
+        self.first = cursor.number("a sequence number as in 1:1001(1000)", MAX_NUMBER)?;
         let from = cursor.at();
         cursor.expect(":", "\":\" as in 1:1001(1000)")?;
-        self.end = cursor.number("a sequence number as in 1:1001(1000)", MOST)?;
+        self.end = cursor.number("a sequence number as in 1:1001(1000)", MAX_NUMBER)?;
         cursor.expect("(", "\"(\" as in 1:1001(1000)")?;
-        let length = cursor.number("a number of bytes as in 1:1001(1000)", MOST)?;
+        let length = cursor.number("a number of bytes as in 1:1001(1000)", MAX_NUMBER)?;
         cursor.expect(")", "\")\" as in 1:1001(1000)")?;
         if self.first.checked_add(length) == Some(self.end) {
             return Ok(());
@@ -276,9 +276,9 @@ impl Segment {
     fn read_blocks(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Slip> {
         loop {
             let from = cursor.at();
-            let first = cursor.number("a SACK block such as 1001:2001", MOST)?;
+            let first = cursor.number("a SACK block such as 1001:2001", MAX_NUMBER)?;
             cursor.expect(":", "\":\" of a SACK block such as 1001:2001")?;
-            let end = cursor.number("a SACK block such as 1001:2001", MOST)?;
+            let end = cursor.number("a SACK block such as 1001:2001", MAX_NUMBER)?;
             if first >= end {
                 return slip(from, format!("block {first}:{end} is empty; its end comes later"));
             }
@@ -371,7 +371,7 @@ fn read_flags(text: &str, from: usize) -> Result<Flags, Slip> {
     Ok(flags)
 }
 
-/// Whether `word` is next; it is passed then.
+/// Returns true if `word` is next; it is passed then.
 fn word_is_next(cursor: &mut Cursor<'_>, word: &str) -> Result<bool, Slip> {
     cursor.skip()?;
     let mut ahead = cursor.clone();
@@ -384,7 +384,7 @@ fn word_is_next(cursor: &mut Cursor<'_>, word: &str) -> Result<bool, Slip> {
 
 fn read_half(cursor: &mut Cursor<'_>, word: &str) -> Result<u64, Slip> {
     if word_is_next(cursor, word)? {
-        return cursor.number("a timestamp in ms", MOST);
+        return cursor.number("a timestamp in ms", MAX_NUMBER);
     }
     cursor.unlike(&format!("\"{word}\" of an option such as TS val 100 ecr 0"))
 }

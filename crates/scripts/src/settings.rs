@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     table: Table,
 }
 
-/// What is made of them.
+/// Objects built of the settings.
 pub(crate) struct Built {
     pub(crate) tcp: TcpParameters,
     pub(crate) control: ControlFactory,
@@ -59,7 +59,7 @@ impl Settings {
         }
     }
 
-    /// Whether connections are opened and closed.
+    /// Returns true if connections are opened and closed.
     pub(crate) fn has_handshake(&self) -> bool {
         matches!(self.table.get("handshake"), Some(Node { value: Value::Bool(true), .. }))
     }

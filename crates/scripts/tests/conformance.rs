@@ -32,7 +32,7 @@ fn scripts() -> Vec<Script> {
     found
 }
 
-/// What the model does otherwise, by script, with the reason.
+/// Returns the deviations of the model, by script, with the reason.
 fn deviations() -> BTreeMap<String, String> {
     let text = fs::read_to_string(folder().join("conformance.toml")).unwrap();
     let table = DeTable::parse(&text).unwrap();
@@ -49,8 +49,8 @@ fn passes(script: &Script) -> Result<bool, Problem> {
     Ok(script.run()?.passed())
 }
 
-/// TCP would not do what its standards say: every script passes, but for the deviations that are
-/// listed with their reason, and of these none passes.
+/// TCP does what its standards say: every script passes, but for the deviations that are listed
+/// with their reason, and of these none passes.
 #[test]
 fn the_model_keeps_the_standards() {
     let (deviations, mut unlike) = (deviations(), Vec::new());
@@ -68,7 +68,7 @@ fn the_model_keeps_the_standards() {
     assert!(unlike.is_empty(), "{} of {}:\n{}", unlike.len(), scripts.len(), unlike.join("\n\n"));
 }
 
-/// A reader would not learn what a script is for, or what it rests on.
+/// Every script says what it is for and what it rests on.
 #[test]
 fn every_script_says_what_it_is_for() {
     for script in scripts() {
@@ -85,9 +85,9 @@ fn every_script_says_what_it_is_for() {
     }
 }
 
-/// A script would pass whatever the model does: with the first packet that it expects a nanosecond
-/// later, a segment further on, or not expected at all, it must fail; and so it must with its
-/// first assertion turned around.
+/// A wrong expectation fails: with the first packet that a script expects a nanosecond later, a
+/// segment further on, or not expected at all, it must fail; and so it must with its first
+/// assertion turned around.
 #[test]
 fn a_wrong_expectation_fails() {
     let deviations = deviations();

@@ -25,7 +25,7 @@ fn difference(text: &str) -> Vec<String> {
     Script::read(text, "x.pkt", &[]).unwrap().run().unwrap().difference
 }
 
-/// A user would not find the place of a slip, or not learn what is allowed there.
+/// Slips are located and explained: a message has their place and what is allowed there.
 #[test]
 fn slips_are_located_and_explained() {
     for (text, place, message) in [
@@ -69,7 +69,7 @@ fn slips_are_located_and_explained() {
     }
 }
 
-/// A script would be taken for another one where the model lacks what it asks for.
+/// Scripts that ask for what the model lacks are refused, not taken for others.
 #[test]
 fn what_the_model_lacks_is_refused() {
     for (text, message) in [
@@ -98,7 +98,7 @@ fn what_the_model_lacks_is_refused() {
     }
 }
 
-/// A script written for another program would have to be rewritten: set-up, handshake, options and
+/// Usual scripts, written for another program, are read as they are: set-up, handshake, options and
 /// calls that the model does not have are read, and what both SYNs offer sets the parameters.
 #[test]
 fn usual_scripts_are_read() {
@@ -133,7 +133,7 @@ fn usual_scripts_are_read() {
     assert!(script.run().unwrap().difference.iter().any(|line| line.contains("1:501(500)")));
 }
 
-/// A user would have to guess what the model did instead.
+/// Differences show both sides: what was expected and what the model did instead.
 #[test]
 fn differences_show_both_sides() {
     let text = "--mss=1000 B\n0 write(4, ..., 2000) = 2000\n+0 > . 1:1001(1000) ack 1\n\
@@ -215,13 +215,13 @@ fn texts() -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// A file that is no script would end in a panic.
+    /// Any text is read or refused: a file that is no script causes no panic.
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
         survive(&text);
     }
 
-    /// A script with slips would end in a panic, of the reader or of the model.
+    /// Any row of pieces of a script is survived, by the reader and by the model.
     #[test]
     fn any_row_of_pieces_is_survived(
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40),
@@ -229,7 +229,7 @@ proptest! {
         survive(&pieces.concat());
     }
 
-    /// A slip of the pen in a script that is right would end in a panic.
+    /// Any slip of the pen in a right script is survived.
     #[test]
     fn any_slip_is_survived(
         which in any::<prop::sample::Index>(),
@@ -246,7 +246,7 @@ proptest! {
         survive(&signs.into_iter().collect::<String>());
     }
 
-    /// Acknowledgements that no receiver would send would end in a panic of the sender: any
+    /// Any acknowledgements are survived by the sender, even those that no receiver sends: any
     /// numbers, any blocks, in any kind of recovery.
     #[test]
     fn any_acknowledgements_are_survived(

@@ -1,4 +1,4 @@
-//! What a page asks of the engine: check a scenario, run it in slices, read out what was seen.
+//! Requests of a page to the engine: check a scenario, run it in slices, read out what was seen.
 
 use forebay_parameters::Echo;
 use forebay_scenario::{
@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 pub struct Request {
     /// Text of the scenario file.
     pub text: String,
-    /// What messages call the file.
+    /// Name of the file in messages.
     pub name: String,
     /// `PATH=VALUE` assignments on top.
     #[serde(default)]
@@ -25,10 +25,10 @@ pub struct Request {
     /// Replication number.
     #[serde(default)]
     pub replication: u64,
-    /// How many samples are taken, about.
+    /// Approximate number of samples.
     #[serde(default = "default_samples")]
     pub samples: u64,
-    /// Whether packets are to be seen one by one, which takes time.
+    /// True if packets are to be seen one by one, which takes time.
     #[serde(default)]
     pub watched: bool,
     /// Most memory that the run may take, in bytes.
@@ -53,7 +53,7 @@ pub struct ChangeRequest {
     pub value: String,
 }
 
-/// What the page is answered: a document, or `{"error": {"message", "path", "line"}}`.
+/// Answer to the page: a document, or `{"error": {"message", "path", "line"}}`.
 pub type Answer = Result<Json, Json>;
 
 /// One run and the scenario that it is of.
@@ -146,7 +146,7 @@ impl Desk {
         self.run.as_ref().map_or(0.0, |run| run.reached().seconds())
     }
 
-    /// What was sampled since this was asked last, and what has been counted. At a sample.
+    /// Returns what was sampled since this was asked last, and what has been counted. At a sample.
     ///
     /// # Errors
     /// If there is no run.

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use crate::desk::{Answer, Desk};
 
-/// What a page and the module hand to each other, and the run.
+/// Buffers that a page and the module hand to each other, and the run.
 #[derive(Default)]
 struct State {
     input: Vec<u8>,
@@ -16,11 +16,11 @@ struct State {
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
-    /// Why the engine failed. It stands apart, as the state is in use when that happens.
+    /// Reason why the engine failed. It stands apart, as the state is in use when that happens.
     static FAILURE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where to write a request of `length` bytes.
+/// Returns the place to write a request of `length` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
@@ -30,13 +30,13 @@ pub extern "C" fn input(length: usize) -> *mut u8 {
     })
 }
 
-/// Where the answer is.
+/// Returns the place of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     STATE.with_borrow(|state| state.output.as_ptr())
 }
 
-/// How many bytes the answer has.
+/// Returns the number of bytes of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_length() -> usize {
     STATE.with_borrow(|state| state.output.len())
@@ -50,13 +50,13 @@ pub extern "C" fn prepare() {
     }));
 }
 
-/// Where the reason is why the engine failed: after that, nothing else may be called.
+/// Returns the place of the reason why the engine failed: after that, nothing else may be called.
 #[unsafe(no_mangle)]
 pub extern "C" fn failure() -> *const u8 {
     FAILURE.with_borrow(Vec::as_ptr)
 }
 
-/// How many bytes that reason has.
+/// Returns the number of bytes of that reason.
 #[unsafe(no_mangle)]
 pub extern "C" fn failure_length() -> usize {
     FAILURE.with_borrow(Vec::len)

@@ -33,7 +33,7 @@ fn watch(text: &str, events: u64, column: [&str; 2]) -> (Vec<f64>, Json) {
     }
 }
 
-/// A run that is watched would come out otherwise than one that is not.
+/// Watching changes no result: a run that is watched comes out as one that is not.
 #[test]
 fn watching_changes_no_result() {
     for text in [RED, VOICE] {
@@ -51,7 +51,7 @@ fn watching_changes_no_result() {
     }
 }
 
-/// A network would run otherwise in a page than everywhere else: fifty random ones.
+/// Random networks give the same result in a page as everywhere else: fifty of them.
 #[test]
 fn random_networks_give_the_same_result() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/networks");
@@ -73,7 +73,8 @@ fn random_networks_give_the_same_result() {
     assert_eq!(count, 50);
 }
 
-/// Traces on the page would have gaps, or values of another time.
+/// Samples are given once and in order: traces on the page have no gaps, and no values of another
+/// time.
 #[test]
 fn samples_are_given_once_and_in_order() {
     let (times, result) = watch(RED, 100, ["series/links.bottleneck", "time_s"]);
@@ -85,7 +86,7 @@ fn samples_are_given_once_and_in_order() {
     assert_eq!(result["simulated_s"], json!(30.0));
 }
 
-/// The page could not say where in a scenario something is wrong.
+/// A wrong scenario is refused with its key path and line.
 #[test]
 fn a_wrong_scenario_is_refused_with_its_key_path_and_line() {
     let wrong = RED.replace("rate = \"10 Mbit/s\"", "rate = 10");
@@ -99,7 +100,8 @@ fn a_wrong_scenario_is_refused_with_its_key_path_and_line() {
     assert!(error["error"]["message"].as_str().unwrap().contains("EOF"));
 }
 
-/// A scenario from a link could take all the memory of the machine that shows it.
+/// A run that needs too much memory is refused before it begins: a scenario from a link does not
+/// take all the memory of the machine that shows it.
 #[test]
 fn a_run_that_needs_too_much_memory_is_refused_before_it_begins() {
     let many = request(RED, &["flows.bulk.count=50000000"]);
@@ -110,7 +112,8 @@ fn a_run_that_needs_too_much_memory_is_refused_before_it_begins() {
     assert!(message.contains("may take 500 MB"), "{message}");
 }
 
-/// A page would draw flows over links that their packets never cross.
+/// The layout names the links on the way of each flow, there and back: flows are drawn over no
+/// others.
 #[test]
 fn the_layout_names_the_links_on_the_way_of_each_flow() {
     let layout = Desk::default().begin(&request(RED, &[])).unwrap();
@@ -121,7 +124,7 @@ fn the_layout_names_the_links_on_the_way_of_each_flow() {
     assert_eq!(layout["links"][2]["delay_s"], json!(0.02));
 }
 
-/// A page that asks for what there is not would stop without a reason.
+/// A request for what has not begun is refused with a reason.
 #[test]
 fn what_has_not_begun_is_refused() {
     let mut desk = Desk::default();
@@ -133,7 +136,8 @@ fn what_has_not_begun_is_refused() {
     assert_eq!(desk.result().unwrap_err()["error"]["message"], json!("the run is not over"));
 }
 
-/// A link that changes would be drawn as idle when it is slow and full.
+/// The rate of a link that changes is the present one: the link is not drawn as idle when it is
+/// slow and full.
 #[test]
 fn the_rate_of_a_link_that_changes_is_the_present_one() {
     let steps = "links.bottleneck.rate_steps=[{ at = \"15 s\", rate = \"2 Mbit/s\" }]";
@@ -186,7 +190,7 @@ fn numbers(column: &Json) -> Vec<f64> {
     column.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
 }
 
-/// Packets would be drawn where they are not.
+/// A packet is seen on its link as long as it is there.
 #[test]
 fn a_packet_is_seen_on_its_link_as_long_as_it_is_there() {
     let mut desk = watched(LINE);
@@ -210,7 +214,7 @@ fn a_packet_is_seen_on_its_link_as_long_as_it_is_there() {
     }
 }
 
-/// Seeing packets one by one would make another run, or fill the page with them.
+/// Seeing packets one by one changes no result and is bounded, so that they do not fill the page.
 #[test]
 fn seeing_packets_changes_no_result_and_is_bounded() {
     for text in [RED, VOICE] {
@@ -229,7 +233,7 @@ fn seeing_packets_changes_no_result_and_is_bounded() {
     }
 }
 
-/// Who steps through a run would miss what happens, or see it in another order.
+/// A step tells all that one event did, in order.
 #[test]
 fn a_step_tells_what_one_event_did() {
     let mut desk = watched(LINE);

@@ -23,7 +23,7 @@ fn link(s: &mut Scene, forge: impl FnOnce(&mut LinkCount)) {
     forged(s, |counters| forge(&mut counters.links[CORE]));
 }
 
-/// What happened to a call of the class of calls.
+/// Reports `event` of a call of the class of calls.
 fn call(s: &mut Scene, call: u64, event: CallEvent) {
     s.fact(0, &Observation::Call { flow: FlowId::new(CALLS), call, event });
 }
@@ -109,8 +109,8 @@ pub const CASES: &[Case] = &[
     }),
 ];
 
-/// Right counters would be rejected: before and after a measurement window opens with a packet
-/// under way, and those of calls.
+/// Right counters are accepted: before and after a measurement window opens with a packet under
+/// way, and those of calls.
 #[test]
 fn right_counters_break_nothing() {
     let mut s = Scene::of(places());

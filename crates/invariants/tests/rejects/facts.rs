@@ -183,7 +183,7 @@ fn changing(rates: &[(u64, u64)]) -> Scene {
     Scene::of(places)
 }
 
-/// A link that changes would be held to more than it offers: two packets of 1 ms each at first, of
+/// A link that changes is held to what it offers and no more: two packets of 1 ms each at first, of
 /// which the second takes 2 ms from then on.
 #[test]
 fn right_changes_break_nothing() {
@@ -217,8 +217,8 @@ fn small_and_large(s: &mut Scene) {
     }
 }
 
-/// A packet larger than the buffer would be rejected though it finds the transmitter free: it need
-/// not wait there.
+/// A packet larger than the buffer is accepted if it finds the transmitter free: it need not wait
+/// there.
 #[test]
 fn a_packet_larger_than_the_buffer_passes_a_free_transmitter() {
     let mut scene = narrow(SIZE - 1);
@@ -242,8 +242,8 @@ fn transit(s: &mut Scene, precedence: u8) {
     s.drop(11_000, NEXT_SPAN, &packet, DropReason::Overflow);
 }
 
-/// What is told rightly would be rejected: datagrams one behind the other, a drop from the queue,
-/// and a packet that goes around the ring.
+/// Right facts are accepted: datagrams one behind the other, a drop from the queue, and a packet
+/// that goes around the ring.
 #[test]
 fn right_facts_break_nothing() {
     let mut s = Scene::new();
@@ -264,8 +264,8 @@ fn right_facts_break_nothing() {
     assert_eq!((checked(Must::LinkOrder), checked(Must::RouteComplete)), (4, 3));
 }
 
-/// The leaky bucket behind [`Must::LinkWindow`] would refuse what a link may do: packets of
-/// different sizes back to back, after a pause, for any rate.
+/// The leaky bucket behind [`Must::LinkWindow`] accepts what a link may do: packets of different
+/// sizes back to back, after a pause, for any rate.
 #[test]
 fn a_busy_link_keeps_to_its_rate() {
     for bps in [999_999, 1_000_000, 7_777_777, 155_520_000] {

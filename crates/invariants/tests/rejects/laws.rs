@@ -95,8 +95,8 @@ fn queues(s: &mut Scene, packets: f64, bytes: f64) {
     s.checker.link_probes(at(0), CORE, &probes, &LinkCount::default());
 }
 
-/// What is right would be rejected: two packets that a bucket pays for, a third after the time that
-/// its tokens take (125 B at 8 kbit/s: 125 ms), and a mark that grows more severe.
+/// Right laws are accepted: two packets that a bucket pays for, a third after the time that its
+/// tokens take (125 B at 8 kbit/s: 125 ms), and a mark that grows more severe.
 #[test]
 fn right_laws_break_nothing() {
     let mut places = places();

@@ -24,7 +24,7 @@ fn cases() -> Vec<Case> {
     tables.concat()
 }
 
-/// An invariant would hold whatever happens, and so say nothing.
+/// Each invariant rejects a wrong model: one that holds whatever happens says nothing.
 #[test]
 fn each_invariant_rejects_a_wrong_model() {
     for (invariant, break_it) in cases() {
@@ -37,7 +37,7 @@ fn each_invariant_rejects_a_wrong_model() {
     }
 }
 
-/// An invariant would have no wrong model that shows that it can fail.
+/// Every invariant has a wrong model that shows that it can fail.
 #[test]
 fn no_invariant_is_left_out() {
     let shown: BTreeSet<Invariant> = cases().into_iter().map(|(invariant, _)| invariant).collect();

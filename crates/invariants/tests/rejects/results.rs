@@ -92,7 +92,7 @@ pub const CASES: &[Case] = &[
     (Must::ResultUnwatched, |s| s.checker.check_unwatched("digest", "\"0f\"", "\"1e\"")),
 ];
 
-/// A right result would be rejected.
+/// Right results are accepted.
 #[test]
 fn right_results_break_nothing() {
     let mut s = Scene::new();

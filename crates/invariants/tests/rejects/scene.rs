@@ -41,7 +41,7 @@ impl Scene {
         Self { checker: Checker::new(places) }
     }
 
-    /// How often `invariant` was broken.
+    /// Returns the number of times that `invariant` was broken.
     pub fn breached(&self, invariant: Invariant) -> u64 {
         self.checker.report().breached(invariant)
     }

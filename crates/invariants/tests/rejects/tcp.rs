@@ -117,8 +117,8 @@ pub const CASES: &[Case] = &[
     }),
 ];
 
-/// Right TCP would be rejected: a loss repaired after duplicate acknowledgements, and the state of
-/// a sender meanwhile.
+/// Right TCP is accepted: a loss repaired after duplicate acknowledgements, and the state of a
+/// sender meanwhile.
 #[test]
 fn right_tcp_breaks_nothing() {
     let mut s = Scene::new();
@@ -151,7 +151,7 @@ fn right_tcp_breaks_nothing() {
     assert_eq!(s.checker.report().breaches(), []);
 }
 
-/// Transfers as fast as can be would be rejected: 100 B that were written 10.8 ms ago.
+/// Transfers as fast as can be are accepted: 100 B that were written 10.8 ms ago.
 #[test]
 fn a_transfer_may_take_what_its_links_take() {
     let mut s = Scene::new();

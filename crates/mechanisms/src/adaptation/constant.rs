@@ -42,7 +42,7 @@ impl RateAdaptation for Constant {
 mod tests {
     use super::*;
 
-    /// Audio without adaptation would follow what waits or what is reported.
+    /// Audio without adaptation keeps its rate, whatever waits or is reported.
     #[test]
     fn nothing_changes_the_rate() {
         let mut law = Constant(20e3);

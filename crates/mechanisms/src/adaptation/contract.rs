@@ -1,11 +1,11 @@
-//! How the rate of a media sender follows what its receiver measures.
+//! Adaptation of the rate of a media sender to what its receiver measures.
 
 use forebay_units::{Span, Time};
 
 /// A packet of media as its receiver sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When it arrives.
+    /// Time of arrival.
     pub now: Time,
     /// Its one-way delay. Of use are differences alone: in practice clocks differ.
     pub delay: Span,
@@ -13,7 +13,7 @@ pub struct Arrival {
     pub number: u64,
     /// Its size on the wire, in bytes.
     pub size: u16,
-    /// Whether it is marked (ECN field CE).
+    /// True if it is marked (ECN field CE).
     pub marked: bool,
 }
 
@@ -29,9 +29,9 @@ pub trait MediaReceiver: Send {
 /// The rates of a sender, in bit/s.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MediaRates {
-    /// That for which the encoder is to produce frames.
+    /// Rate for which the encoder is to produce frames.
     pub encoder: f64,
-    /// That at which packets leave the sender's buffer.
+    /// Rate at which packets leave the sender's buffer.
     pub sending: f64,
 }
 

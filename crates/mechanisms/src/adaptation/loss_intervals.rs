@@ -57,7 +57,7 @@ mod tests {
         all
     }
 
-    /// Losses would be forgotten too early or too late.
+    /// The average has the weights of TFRC: the newest eight intervals count, older ones do not.
     #[test]
     fn the_average_has_the_weights_of_tfrc() {
         assert_eq!((intervals(&[], 5).average(), intervals(&[], 5).since_loss()), (0.0, None));

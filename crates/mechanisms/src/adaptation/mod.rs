@@ -10,7 +10,7 @@ use forebay_units::{Rate, Span};
 
 pub use contract::{Arrival, MediaRates, MediaReceiver, RateAdaptation};
 
-/// What an encoder can do, for the laws that ask it.
+/// Abilities of an encoder, for the laws that ask it.
 #[derive(Clone, Copy, Debug)]
 pub struct EncoderFacts {
     /// Least and greatest rate, packet headers included.
@@ -36,7 +36,7 @@ pub struct Reports {
 pub struct AdaptationKind {
     /// Makes the senders' half.
     pub make: MakeAdaptation,
-    /// What receivers report; `None` if nothing.
+    /// Reports of receivers; `None` if they report nothing.
     pub reports: Option<Reports>,
 }
 

@@ -46,8 +46,8 @@ impl AdmissionControl for Capacity {
 mod tests {
     use super::*;
 
-    /// A system of n lines would carry one call more or fewer, and its blocking would not be
-    /// Erlang's B(A, n).
+    /// The last line is used and no other: with one call more or fewer, the blocking of a system of
+    /// n lines is not Erlang's B(A, n).
     #[test]
     fn the_last_line_is_used_and_no_other() {
         let law = Capacity { calls: 3 };

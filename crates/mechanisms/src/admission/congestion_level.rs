@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
 };
 
 choice! {
-    /// Which marks make the congestion level.
+    /// Marks that make the congestion level.
     pub enum Marks {
         /// Threshold and excess-traffic marks: CLE = (ThM + ETM) / (NM + ThM + ETM), controlled
         /// load (RFC 6661).
@@ -39,7 +39,7 @@ parameters! {
         /// Interval of measurement T-meas, above 0; 100 to 500 ms are recommended. The default is
         /// the middle of that range.
         interval: Span = "300 ms", "RFC 6661, section 3.2 (T-meas); RFC 6662, section 3.2";
-        /// Which marks make the congestion level: any (controlled load) or excess (single marking).
+        /// Marks that make the congestion level: any (controlled load) or excess (single marking).
         marks: Marks = "any", "RFC 6661, section 3.2 (CLE); RFC 6662, section 3.2";
     }
 }
@@ -135,8 +135,8 @@ mod tests {
         law.interval_ended(at(240))
     }
 
-    /// The congestion level would not be that of the RFCs: NM 75, ThM 20, ETM 5 give 25 / 100 (RFC
-    /// 6661), NM 80, ETM 20 give 20 / 100 (RFC 6662).
+    /// The level is the share of marked bytes, as in the RFCs: NM 75, ThM 20, ETM 5 give 25 / 100
+    /// (RFC 6661), NM 80, ETM 20 give 20 / 100 (RFC 6662).
     #[test]
     fn the_level_is_the_share_of_marked_bytes() {
         for (marks, bytes, level) in
@@ -151,8 +151,8 @@ mod tests {
         }
     }
 
-    /// A level at the limit would admit: equality blocks (RFC 6661, section 3.3.1, admits below the
-    /// limit only). One byte less of marks and as much more without: 24 / 100 admits.
+    /// A level at the limit blocks: RFC 6661, section 3.3.1, admits below the limit only. One byte
+    /// less of marks and as much more without: 24 / 100 admits.
     #[test]
     fn equality_blocks() {
         assert_eq!(interval(&mut law(0.25, Marks::Any), [75, 20, 5]), Some(Stop));
@@ -162,7 +162,8 @@ mod tests {
         assert_eq!(interval(&mut law(1.0, Marks::Any), [0, 50, 50]), Some(Stop));
     }
 
-    /// An aggregate that fell silent would stay blocked for ever: without traffic the level is 0.
+    /// An empty interval reopens: without traffic the level is 0, so that an aggregate that fell
+    /// silent does not stay blocked.
     #[test]
     fn an_empty_interval_reopens() {
         let mut law = law(0.25, Marks::Any);
@@ -171,8 +172,8 @@ mod tests {
         assert_eq!(law.interval_ended(at(480)), Some(Continue));
     }
 
-    /// Intervals would leak into each other, or repeat what is known. Levels 0, 1/2, 1/2, 0.2
-    /// (which over all intervals would be above the limit 0.25), 0.2, 1/2.
+    /// Each interval is judged alone, and changes only are told. Levels 0, 1/2, 1/2, 0.2 (which
+    /// over all intervals would be above the limit 0.25), 0.2, 1/2.
     #[test]
     fn each_interval_is_judged_alone_and_changes_are_told() {
         let mut law = law(0.25, Marks::Any);
@@ -188,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The ingress node would not follow its egress node.
+    /// The ingress node does as its egress node tells it, without a timer.
     #[test]
     fn the_ingress_node_does_as_told() {
         let mut law = law(0.25, Marks::Any);

@@ -20,8 +20,8 @@ pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
 parameters! {
     /// Parameters of admission by changes of marking.
     pub struct MarkingChangeParameters {
-        /// Whether ET-marked packets count as AS-marked: what triggers flow termination may also
-        /// trigger admission-stop. Otherwise they say nothing about admission.
+        /// Counts ET-marked packets as AS-marked: what triggers flow termination may also trigger
+        /// admission-stop. Otherwise they say nothing about admission.
         excess_stops: bool = true, "draft-babiarz-pcn-explicit-marking-02, section 2.3";
     }
 }
@@ -69,8 +69,8 @@ mod tests {
         MarkingChange { excess_stops, marked: false, blocked: false }
     }
 
-    /// Signals would be sent for other packets than those with which the marking changes. Other
-    /// traffic between them changes nothing.
+    /// Every change of the marking is signalled and nothing else: other traffic in between changes
+    /// nothing.
     #[test]
     fn every_change_is_signalled_and_nothing_else() {
         let mut law = law(true);
@@ -90,8 +90,8 @@ mod tests {
         }
     }
 
-    /// An overloaded aggregate would be reopened by the marks that end its calls: without
-    /// `excess_stops` the ET mark neither blocks nor reopens.
+    /// Excess marks neither block nor reopen without `excess_stops`: the marks that end calls of an
+    /// overloaded aggregate do not reopen it.
     #[test]
     fn excess_marks_say_nothing_where_they_do_not_stop() {
         let mut law = law(false);
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// The ingress node would not follow its egress node.
+    /// The ingress node does as its egress node tells it, without a timer.
     #[test]
     fn the_ingress_node_does_as_told() {
         let mut law = law(true);

@@ -29,9 +29,9 @@ impl Category for Admissions {
 pub static ADMISSIONS: &[Entry<BuildAdmission>] =
     &[capacity::ENTRY, congestion_level::ENTRY, marking_change::ENTRY, stop_timer::ENTRY];
 
-/// Whether a packet is AS-marked in the sense of three-state marking; `None` if it says nothing
-/// about admission. An ET mark hides what the AR meter would have said: unless it counts as AS, it
-/// is no sign that the aggregate is below its admissible rate either.
+/// Returns `Some(true)` if a packet is AS-marked in the sense of three-state marking; `None` if it
+/// says nothing about admission. An ET mark hides what the AR meter would have said: unless it
+/// counts as AS, it is no sign that the aggregate is below its admissible rate either.
 fn stops(packet: &Leaving, excess_stops: bool) -> Option<bool> {
     match packet.mark? {
         PcnMark::Unmarked => Some(false),

@@ -23,8 +23,8 @@ parameters! {
         /// Timeout of the stop blocking timer, above 0. The first admission-stop starts it; when it
         /// expires, the ingress node admits again unless another arrived meanwhile.
         timeout: Span = "1 s", "draft-babiarz-pcn-explicit-marking-02, sections 2.3 and 3.2";
-        /// Whether ET-marked packets count as AS-marked: what triggers flow termination may also
-        /// trigger admission-stop. Otherwise they say nothing about admission.
+        /// Counts ET-marked packets as AS-marked: what triggers flow termination may also trigger
+        /// admission-stop. Otherwise they say nothing about admission.
         excess_stops: bool = true, "draft-babiarz-pcn-explicit-marking-02, section 2.3";
     }
 }
@@ -37,7 +37,7 @@ fn build(section: &Section<'_>) -> Result<Box<dyn AdmissionControl>, Problem> {
     Ok(Box::new(StopTimer { timeout, excess_stops, state: State::Open }))
 }
 
-/// What the ingress node knows.
+/// Knowledge of the ingress node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// New calls are admitted.
@@ -97,8 +97,8 @@ mod tests {
         StopTimer { timeout: Span::from_s(1), excess_stops, state: State::Open }
     }
 
-    /// The egress node would fall silent while the aggregate is above its admissible rate, or raise
-    /// an alarm below it.
+    /// Every marked packet is signalled and no other: the aggregate is above its admissible rate as
+    /// long as they come.
     #[test]
     fn every_marked_packet_is_signalled() {
         for (mark, with_excess, without) in [
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// One admission-stop would block for longer or shorter than the timeout.
+    /// A single admission-stop blocks for exactly one timeout.
     #[test]
     fn a_single_stop_blocks_for_one_timeout() {
         let mut law = law(true);
@@ -125,9 +125,9 @@ mod tests {
         assert!(law.admits(0));
     }
 
-    /// Blocking would end while marks still come. Stop at 0, 200 and 900 ms: the timer is neither
-    /// moved nor doubled by the later ones, and restarts at 1000 ms. Stop at 1500 ms: it restarts
-    /// at 2000 ms. None until 3000 ms: open.
+    /// Further stops restart the timer at its timeout, so that blocking lasts while marks come.
+    /// Stop at 0, 200 and 900 ms: the timer is neither moved nor doubled by the later ones, and
+    /// restarts at 1000 ms. Stop at 1500 ms: it restarts at 2000 ms. None until 3000 ms: open.
     #[test]
     fn further_stops_restart_the_timer_at_its_timeout() {
         let mut law = law(true);
@@ -143,9 +143,9 @@ mod tests {
         assert!(law.admits(0));
     }
 
-    /// The order of events at one instant would decide about a whole timeout: a Stop at the timeout
-    /// itself leaves the node blocked with a timer for one timeout from then, whether it is handled
-    /// before the timer or after.
+    /// A Stop at the timeout itself leaves the node blocked with a timer for one timeout from then,
+    /// whether it is handled before the timer or after: the order of events at one instant decides
+    /// nothing.
     #[test]
     fn a_stop_at_the_timeout_counts_in_either_order() {
         let start = || {
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// A reopened node would ignore the next congestion, or remember the last.
+    /// A reopened node blocks afresh for one timeout: stops before the reopening are forgotten.
     #[test]
     fn a_reopened_node_blocks_afresh() {
         let mut law = law(true);
@@ -180,7 +180,7 @@ mod tests {
         assert!(law.admits(0));
     }
 
-    /// A signal that this option does not know would reopen the node before its time.
+    /// Only the timer reopens: a signal that this option does not know changes nothing.
     #[test]
     fn only_the_timer_reopens() {
         let mut law = law(true);

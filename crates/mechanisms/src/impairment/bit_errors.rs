@@ -58,9 +58,9 @@ impl Impairment for BitErrors {
 mod tests {
     use super::*;
 
-    /// Small packets would be lost as often as large ones, or rates of 1e-12 count as none. Of
-    /// 12,000 bits: 1 - 0.999^12000 = 1 - e^(-12.006) = 0.9999939; at 1e-12, 1.2e-8 to first order;
-    /// of one byte at 0.5, 1 - 2^-8.
+    /// A packet survives only if all its bits do, for rates as small as 1e-12. Of 12,000 bits, a
+    /// packet is lost with probability 1 - 0.999^12000 = 1 - e^(-12.006) = 0.9999939; at 1e-12,
+    /// 1.2e-8 to first order; of one byte at 0.5, 1 - 2^-8.
     #[test]
     fn a_packet_survives_only_if_all_its_bits_do() {
         let of = |rate, size| BitErrors { rate }.of_packet(size);

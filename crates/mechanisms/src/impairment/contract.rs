@@ -4,7 +4,7 @@ use forebay_kernel::Stream;
 use forebay_network::{DropReason, Packet};
 use forebay_units::{Span, Time};
 
-/// What becomes of a packet that has crossed a link.
+/// Fate of a packet that has crossed a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passage {
     /// It arrives unchanged.
@@ -17,12 +17,12 @@ pub enum Passage {
     Doubled,
 }
 
-/// What the wire of a link does to packets beside its propagation delay.
+/// Effect of the wire of a link on packets beside its propagation delay.
 pub trait Impairment: Send {
     /// Decide on `packet`, which has reached the far end of the link at `now`.
     fn pass(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> Passage;
 
-    /// Whether a packet waits for those before it. Asked once, before the first packet.
+    /// Returns true if a packet waits for those before it. Asked once, before the first packet.
     fn keeps_order(&self) -> bool {
         true
     }

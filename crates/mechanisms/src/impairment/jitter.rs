@@ -36,21 +36,21 @@ parameters! {
         /// Distribution of the delay that is added.
         distribution: Distribution = "uniform",
             "Hemminger, Network emulation with NetEm, linux.conf.au 2005";
-        /// Whether a packet can overtake those before it. If not, it waits for them, so that the
-        /// mean delay is larger than `mean` where packets come close together.
+        /// Lets a packet overtake those before it. Otherwise it waits for them, so that the mean
+        /// delay is larger than `mean` where packets come close together.
         reorder: bool = false, "RFC 4737 (reordering)";
     }
 }
 
-const LONGEST: Span = Span::from_s(1000);
+const MAX_MEAN: Span = Span::from_s(1000);
 
 fn build(section: &Section<'_>) -> Result<Box<dyn Impairment>, Problem> {
     let parameters = JitterParameters::read(section)?;
-    if parameters.mean > LONGEST {
+    if parameters.mean > MAX_MEAN {
         let message = format!(
             "{} is too long; allowed are up to {}",
             show_span(parameters.mean),
-            show_span(LONGEST)
+            show_span(MAX_MEAN)
         );
         return Err(section.fail("mean", message));
     }

@@ -24,10 +24,10 @@ pub(super) const ENTRY: Entry<BuildImpairment> = Entry {
 parameters! {
     /// Parameters of outages: `down` and `up`, or `mean_up` and `mean_down`.
     pub struct OutageParameters {
-        /// When the link fails: times from the start of the run, in order.
+        /// Times at which the link fails: from the start of the run, in order.
         down: Option<Vec<Span>>, "Cox 1962, chapter 7";
-        /// When it comes back from each: after the time at the same place of `down`, and not after
-        /// the next one there. The last can be left out: then it does not come back.
+        /// Times at which it comes back from each: after the time at the same place of `down`, and
+        /// not after the next one there. The last can be left out: then it does not come back.
         up: Option<Vec<Span>>, "Cox 1962, chapter 7";
         /// Mean time from the end of an outage, or the start of the run, to the next outage; above
         /// 0. Exponential.
@@ -50,7 +50,7 @@ pub fn outages(outages: &[(Time, Time)]) -> Box<dyn Impairment> {
 }
 
 impl OutageParameters {
-    /// When outages begin and end.
+    /// Returns the plan of when outages begin and end.
     ///
     /// # Errors
     /// If that is not said, in two ways, or not in order.
@@ -108,12 +108,12 @@ fn changes(section: &Section<'_>, down: &[Span], up: &[Span]) -> Result<Vec<Time
 /// The state of the link, which is up at first.
 struct Outage {
     is_down: bool,
-    /// When that changes; [`Time::NEVER`] if it does not any more.
+    /// Time of the next change; [`Time::NEVER`] if there is none.
     next: Time,
     plan: OutagePlan,
 }
 
-/// Where the times come from at which the link fails and comes back.
+/// Source of the times at which the link fails and comes back.
 #[derive(Clone, Debug)]
 pub enum OutagePlan {
     /// They are given.
@@ -193,7 +193,7 @@ impl Impairment for Outage {
         if self.is_down { Passage::Lost(DropReason::Outage) } else { Passage::Passes }
     }
 
-    /// As of the last packet.
+    /// Shows the state as of the last packet.
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("down", f64::from(u8::from(self.is_down)));
     }

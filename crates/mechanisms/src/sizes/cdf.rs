@@ -6,7 +6,7 @@ use forebay_kernel::Stream;
 use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
-use super::{BuildSizes, MOST, SizeDistribution, whole};
+use super::{BuildSizes, MAX_BYTES, SizeDistribution, whole};
 
 pub(super) const ENTRY: Entry<BuildSizes> = Entry {
     name: "cdf",
@@ -36,12 +36,12 @@ parameters! {
 }
 
 /// The most points: looking one up takes no time, but reading them does.
-const MOST_POINTS: usize = 10_000;
+const MAX_POINTS: usize = 10_000;
 
 /// The columns of a file.
 const COLUMNS: [&str; 2] = ["size_bytes", "share"];
 
-/// What must hold in each of them.
+/// Rules that each of them keeps.
 const RULES: [&str; 2] =
     ["sizes are up to 1 TB, each larger than the last", "shares never decrease, from 0 to 1"];
 
@@ -70,8 +70,8 @@ fn listed(
     sizes: &[Size],
     shares: &[f64],
 ) -> Result<Vec<(f64, f64)>, Problem> {
-    if sizes.is_empty() || sizes.len() > MOST_POINTS {
-        let message = format!("has {} points; allowed are 1 to {MOST_POINTS}", sizes.len());
+    if sizes.is_empty() || sizes.len() > MAX_POINTS {
+        let message = format!("has {} points; allowed are 1 to {MAX_POINTS}", sizes.len());
         return Err(section.fail("sizes", message));
     }
     if shares.len() != sizes.len() {
@@ -116,8 +116,8 @@ fn points_of(file: &DataFile) -> Result<Vec<(f64, f64)>, String> {
             let (name, rule) = (COLUMNS[column], RULES[column]);
             wrong(Fault::quoting(format!("{name} {message}"), format!("{name}: {rule}")))
         })?;
-        if points.len() > MOST_POINTS {
-            return Err(wrong(format!("more than {MOST_POINTS} points").into()));
+        if points.len() > MAX_POINTS {
+            return Err(wrong(format!("more than {MAX_POINTS} points").into()));
         }
         last = line;
     }
@@ -131,7 +131,8 @@ fn points_of(file: &DataFile) -> Result<Vec<(f64, f64)>, String> {
     Ok(points)
 }
 
-/// Whether the last of `points` can follow the one before; else in which column it cannot, and why.
+/// Checks that the last of `points` can follow the one before; the error says in which column it
+/// cannot, and why.
 fn check_point(points: &[(f64, f64)]) -> Result<(), (usize, String)> {
     let Some(&(bytes, share)) = points.last() else { return Ok(()) };
     let before = points.len().checked_sub(2).map(|before| points[before]);
@@ -139,7 +140,7 @@ fn check_point(points: &[(f64, f64)]) -> Result<(), (usize, String)> {
         let message = format!("{bytes} B follows {least} B; each must be larger than the last");
         return Err((0, message));
     }
-    if !(0.0..=MOST).contains(&bytes) {
+    if !(0.0..=MAX_BYTES).contains(&bytes) {
         return Err((0, format!("{bytes} B is no size; allowed is up to 1 TB")));
     }
     let least = before.map_or(0.0, |(_, least)| least);
@@ -150,7 +151,7 @@ fn check_point(points: &[(f64, f64)]) -> Result<(), (usize, String)> {
     Ok(())
 }
 
-/// Whether `points` are all transfers.
+/// Checks that `points` are all transfers.
 fn check_end(points: &[(f64, f64)]) -> Result<(), String> {
     match points.last() {
         Some((_, share)) if *share < 1.0 => {
@@ -171,7 +172,7 @@ impl Cdf {
 }
 
 impl SizeDistribution for Cdf {
-    /// By inversion.
+    /// Draws by inversion.
     fn draw(&self, stream: &mut Stream) -> Size {
         let share = stream.uniform();
         let at = self.0.partition_point(|point| point.1 <= share);
@@ -186,7 +187,8 @@ impl SizeDistribution for Cdf {
         whole(bytes)
     }
 
-    /// What is exactly of the first size, and the middle of each interval by its share.
+    /// Adds the share that is exactly of the first size, and the middle of each interval by its
+    /// share.
     fn mean(&self) -> f64 {
         let first = self.0[0].0 * self.0[0].1;
         let middles = self.0.windows(2);
@@ -213,9 +215,9 @@ mod tests {
         read("cdf", &[("sizes", list(&sizes)), ("shares", list(&shares))])
     }
 
-    /// Sizes would follow other shares than those given: 30 % of 1 kB exactly, half between 1 kB
-    /// and 10 kB, none up to 50 kB, and the rest up to 100 kB, each evenly. The mean is 0.3 * 1 +
-    /// 0.5 * 5.5 + 0.2 * 75 = 18.05 kB.
+    /// Sizes are linear between the points, with the shares given: 30 % of 1 kB exactly, half
+    /// between 1 kB and 10 kB, none up to 50 kB, and the rest up to 100 kB, each evenly. The mean
+    /// is 0.3 * 1 + 0.5 * 5.5 + 0.2 * 75 = 18.05 kB.
     #[test]
     fn sizes_are_linear_between_the_points() {
         let sizes = ["1 kB", "10 kB", "50 kB", "100 kB"];
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!((one.mean(), super::super::tests::draws(&*one, 2)), (7.0, vec![7.0; 2]));
     }
 
-    /// Lists that are no distribution would give sizes all the same.
+    /// Lists that are no distribution are refused, at the list that is wrong.
     #[test]
     fn lists_that_are_no_distribution_are_refused() {
         let path = |sizes: &[&str], shares: &[f64]| {
@@ -254,8 +256,8 @@ mod tests {
         read("cdf", &[("file", Value::Table(text.into_iter().collect()))])
     }
 
-    /// A distribution of a file would be another than the same of lists: the same draws, with the
-    /// columns in either order and comments between.
+    /// A file gives the same distribution as lists: the same draws, with the columns in either
+    /// order and comments between.
     #[test]
     fn a_file_is_read_as_lists_are() {
         let listed = cdf(&["1 kB", "10 kB", "100 kB"], &[0.3, 0.8, 1.0]).unwrap();
@@ -265,7 +267,7 @@ mod tests {
         assert_eq!(file.mean(), listed.mean());
     }
 
-    /// A wrong file would give some sizes, or a message that does not say where it is wrong.
+    /// Files that are no distribution are refused with a message that says where they are wrong.
     #[test]
     fn files_that_are_no_distribution_are_refused() {
         let cases = [

@@ -48,7 +48,7 @@ impl SizeDistribution for Constant {
 mod tests {
     use super::super::tests::{draws, read};
 
-    /// A transfer would have another size than the only one.
+    /// All transfers have the given size; none and more than the largest are refused.
     #[test]
     fn all_have_the_size() {
         let sizes = read("constant", &[("size", "20 kB".into())]).unwrap();

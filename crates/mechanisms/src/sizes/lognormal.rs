@@ -31,13 +31,13 @@ parameters! {
 }
 
 /// The largest standard deviation: the mean is then that of one size in 20 million.
-const MOST_SIGMA: f64 = 3.0;
+const MAX_SIGMA: f64 = 3.0;
 
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     let LognormalParameters { mean, sigma } = LognormalParameters::read(section)?;
     check(section, "mean", mean)?;
-    if sigma <= 0.0 || sigma > MOST_SIGMA {
-        let message = format!("{sigma} is out of range; allowed is above 0, up to {MOST_SIGMA}");
+    if sigma <= 0.0 || sigma > MAX_SIGMA {
+        let message = format!("{sigma} is out of range; allowed is above 0, up to {MAX_SIGMA}");
         return Err(section.fail("sigma", message));
     }
     let mean = mean.bytes() as f64;
@@ -65,7 +65,7 @@ impl SizeDistribution for Lognormal {
 mod tests {
     use super::super::tests::{draws, has_mean, has_share, read};
 
-    /// Sizes would have another mean or spread. Of a lognormal size the median is e^mu = mean
+    /// Median and mean are those of the distribution. Of a lognormal size the median is e^mu = mean
     /// e^(-sigma^2 / 2), 20,000 e^(-0.868562) = 8391.1 B, and 84.1345 % are below the median times
     /// e^sigma, 31,348.6 B: that of one standard deviation.
     #[test]
@@ -79,7 +79,8 @@ mod tests {
         assert!(!has_share(&draws, 31_348.6, 0.85) && !has_mean(&draws, 21_000.0));
     }
 
-    /// A distribution without spread, or with a mean that no run shows, would be taken.
+    /// Spreads out of range are refused: no spread at all, or one so wide that no run shows the
+    /// mean.
     #[test]
     fn spreads_out_of_range_are_refused() {
         for sigma in [0.0, -1.0, 3.1] {

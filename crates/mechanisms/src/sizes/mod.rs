@@ -50,16 +50,16 @@ pub static SIZES: &[Entry<BuildSizes>] = &[
 ];
 
 /// The largest size that is drawn: 1 TB.
-const MOST: f64 = 1e12;
+const MAX_BYTES: f64 = 1e12;
 
 /// A size of so many bytes, to the nearest whole byte.
 fn whole(bytes: f64) -> Size {
-    Size::from_bytes((bytes.clamp(1.0, MOST) + 0.5) as u64)
+    Size::from_bytes((bytes.clamp(1.0, MAX_BYTES) + 0.5) as u64)
 }
 
 /// Refuse sizes that no transfer has.
 fn check(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
-    if (1..=MOST as u64).contains(&size.bytes()) {
+    if (1..=MAX_BYTES as u64).contains(&size.bytes()) {
         return Ok(());
     }
     let message = format!("{} B is no size of a transfer; allowed are 1 B to 1 TB", size.bytes());
@@ -72,7 +72,7 @@ mod tests {
     use forebay_kernel::Streams;
     use forebay_parameters::{Echo, Node, Table, Value};
 
-    /// What the entry called `name` makes of these parameters.
+    /// Reads these parameters as the entry called `name` does.
     pub(super) fn read(
         name: &str,
         parameters: &[(&str, Value)],
@@ -84,14 +84,14 @@ mod tests {
         (entry.build)(&Section::root(&node, &echo)?)
     }
 
-    /// So many draws, in bytes.
+    /// Returns `count` draws, in bytes.
     pub(super) fn draws(sizes: &dyn SizeDistribution, count: usize) -> Vec<f64> {
         let mut stream = Streams::new(1, 0).named("sizes");
         (0..count).map(|_| sizes.draw(&mut stream).bytes() as f64).collect()
     }
 
-    /// Whether the mean of `draws` is that of the distribution: within five of its standard errors,
-    /// which right draws exceed with a probability of 6e-7, and half a byte of rounding.
+    /// Returns true if the mean of `draws` is that of the distribution: within five of its standard
+    /// errors, which right draws exceed with a probability of 6e-7, and half a byte of rounding.
     pub(super) fn has_mean(draws: &[f64], mean: f64) -> bool {
         let n = draws.len() as f64;
         let found = draws.iter().sum::<f64>() / n;
@@ -101,7 +101,8 @@ mod tests {
         (found - mean).abs() < bound
     }
 
-    /// Whether a share `p` of draws is at most `bytes`, within five standard deviations of a share.
+    /// Returns true if a share `p` of draws is at most `bytes`, within five standard deviations of
+    /// a share.
     pub(super) fn has_share(draws: &[f64], bytes: f64, p: f64) -> bool {
         let n = draws.len() as f64;
         let found = draws.iter().filter(|x| **x <= bytes).count() as f64 / n;

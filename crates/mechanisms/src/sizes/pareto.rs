@@ -35,7 +35,7 @@ parameters! {
     }
 }
 
-const MOST_SHAPE: f64 = 10.0;
+const MAX_SHAPE: f64 = 10.0;
 
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     let ParetoSizeParameters { min, shape, max } = ParetoSizeParameters::read(section)?;
@@ -45,8 +45,8 @@ fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
         let message = format!("{} B is not above min ({} B)", max.bytes(), min.bytes());
         return Err(section.fail("max", message));
     }
-    if shape <= 0.0 || shape > MOST_SHAPE {
-        let message = format!("{shape} is out of range; allowed is above 0, up to {MOST_SHAPE}");
+    if shape <= 0.0 || shape > MAX_SHAPE {
+        let message = format!("{shape} is out of range; allowed is above 0, up to {MAX_SHAPE}");
         return Err(section.fail("shape", message));
     }
     Ok(Arc::new(Pareto { min: min.bytes() as f64, max: max.bytes() as f64, shape }))
@@ -89,10 +89,10 @@ impl SizeDistribution for Pareto {
 mod tests {
     use super::super::tests::{draws, has_mean, has_share, read};
 
-    /// Sizes would have another tail or mean. From 1 kB to 1 MB with shape 2: cut = 1e-6, so the
-    /// share up to 2 kB is (1 - 1/4) / (1 - 1e-6), up to 10 kB 0.99 / (1 - 1e-6), and the mean 2
-    /// (1 - 1e-3) kB / (1 - 1e-6) = 1998.002 B. With shape 1, up to 10 kB: (1 - 1/10) / (1 - 1e-3)
-    /// and the mean ln(1000) kB / (1 - 1e-3) = 6914.670 B.
+    /// Tail and mean are those of the distribution. From 1 kB to 1 MB with shape 2: cut = 1e-6, so
+    /// the share up to 2 kB is (1 - 1/4) / (1 - 1e-6), up to 10 kB 0.99 / (1 - 1e-6), and the mean
+    /// 2 (1 - 1e-3) kB / (1 - 1e-6) = 1998.002 B. With shape 1, up to 10 kB: (1 - 1/10) / (1 -
+    /// 1e-3) and the mean ln(1000) kB / (1 - 1e-3) = 6914.670 B.
     #[test]
     fn tail_and_mean_are_those_of_the_distribution() {
         let of = |shape: f64| {
@@ -113,7 +113,7 @@ mod tests {
         assert!(found.iter().all(|bytes| (1e3..=1e6).contains(bytes)));
     }
 
-    /// Bounds in the wrong order, or a shape that is none, would be taken.
+    /// Bounds in the wrong order, and a shape that is none, are refused.
     #[test]
     fn what_is_no_distribution_is_refused() {
         let path = |key, value| {

@@ -138,14 +138,15 @@ impl SizeDistribution for GeneralizedPareto {
 mod tests {
     use super::super::tests::{draws, has_mean, has_share, read};
 
-    /// A workload would have another load than the papers that use it. The means of the points, by
-    /// hand: of web search 0.15 * 5 + 0.05 * 15 + 0.1 * 25 + 0.1 * 40 + 0.13 * 65 + 0.07 * 140 +
-    /// 0.1 * 600 + 0.1 * 1500 + 0.1 * 3500 + 0.07 * 7500 + 0.03 * 20,000 = 1711.25 kB, the mean
-    /// that simulations with these points state. Of data mining 0.5 + 0.1 * 1.5 + 0.1 * 2.5 + 0.1 *
-    /// 5 + 0.1 * 137 + 0.05 * 1187 + 0.04 * 34,387 + 0.01 * 366,667 = 5116.6 segments, theirs being
-    /// 5117. Of Hadoop, in bytes: 0.5 + 1.5 + 7.5 + 32.5 + 18.75 + 45 + 55 + 65 + 85 + 105 + 135 +
-    /// 370 + 4000 + 3250 + 3000 + 10,500 + 16,250 + 22,500 + 60,000 = 120,420.75, each the share of
-    /// an interval times its middle. Of the cache 214.476 / (1 - 0.348238) = 329.071 B.
+    /// Means are those of the points, so that a workload has the load of the papers that use it.
+    /// The means of the points, by hand: of web search 0.15 * 5 + 0.05 * 15 + 0.1 * 25 + 0.1 * 40 +
+    /// 0.13 * 65 + 0.07 * 140 + 0.1 * 600 + 0.1 * 1500 + 0.1 * 3500 + 0.07 * 7500 + 0.03 * 20,000 =
+    /// 1711.25 kB, the mean that simulations with these points state. Of data mining 0.5 + 0.1 *
+    /// 1.5 + 0.1 * 2.5 + 0.1 * 5 + 0.1 * 137 + 0.05 * 1187 + 0.04 * 34,387 + 0.01 * 366,667 =
+    /// 5116.6 segments, theirs being 5117. Of Hadoop, in bytes: 0.5 + 1.5 + 7.5 + 32.5 + 18.75 +
+    /// 45 + 55 + 65 + 85 + 105 + 135 + 370 + 4000 + 3250 + 3000 + 10,500 + 16,250 + 22,500 +
+    /// 60,000 = 120,420.75, each the share of an interval times its middle. Of the cache
+    /// 214.476 / (1 - 0.348238) = 329.071 B.
     #[test]
     fn means_are_those_of_the_points() {
         for (name, mean) in [
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// The tail of cached values would be another: above 1 kB lies (1 + 0.348238 * 1000 /
+    /// The tail of cached values is that of the paper: above 1 kB lies (1 + 0.348238 * 1000 /
     /// 214.476)^(-1 / 0.348238) = 2.623669^-2.871599 = 0.062670 of them.
     #[test]
     fn few_cached_values_are_large() {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use forebay_network::PcnMark::{Excess, Threshold, Unmarked};
 
-    /// Calls would end for other marks than ET, or other calls than the marked ones.
+    /// Each ET mark terminates the call of its packet; other marks terminate none.
     #[test]
     fn each_excess_mark_terminates_its_call() {
         for (mark, call, ends) in [

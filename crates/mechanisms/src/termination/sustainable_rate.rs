@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use forebay_network::PcnMark;
 
-    /// With this interval a byte an interval is 1 bit/s.
+    /// Interval with which a byte an interval is 1 bit/s.
     const INTERVAL: Span = Span::from_s(8);
 
     fn law(factor: f64, limit: f64) -> SustainableRate {
@@ -124,15 +124,16 @@ mod tests {
         law.interval_ended(Time::ZERO + INTERVAL).expect("every interval is reported")
     }
 
-    /// What the ingress node does about an interval of so many bytes when it sent at `sent`.
+    /// Returns the action of the ingress node on an interval of so many bytes when it sent at
+    /// `sent`.
     fn act(law: &mut SustainableRate, bytes: [u16; 3], sent: f64) -> Termination {
         let report = report(law, bytes);
         law.signalled(report, sent, Time::ZERO)
     }
 
-    /// Too much or too little would be terminated. RFC 6661: NM 75, ThM 20, ETM 5 make SAR 95; of
-    /// 120 sent, 25 must end. RFC 6662 with U = 1.2: NM 80, ETM 20 make SAR 96; of 100 sent, 4 must
-    /// end.
+    /// The amount to terminate is what is sent above the sustainable rate. RFC 6661: NM 75, ThM 20,
+    /// ETM 5 make SAR 95; of 120 sent, 25 must end. RFC 6662 with U = 1.2: NM 80, ETM 20 make SAR
+    /// 96; of 100 sent, 4 must end.
     #[test]
     fn the_amount_is_what_is_sent_above_the_sustainable_rate() {
         let mut cl = law(1.0, 0.0);
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(act(&mut sm, [80, 0, 20], 100.0), Termination::Amount(4.0));
     }
 
-    /// The rate sent would be held against an interval before its measurement, or be used twice:
+    /// Every second marked report decides, so that no rate is used twice or before its measurement:
     /// marks ask, the next report decides with its own SAR and the rate sent then, and the one
     /// after asks anew.
     #[test]
@@ -164,8 +165,8 @@ mod tests {
         }
     }
 
-    /// Calls would end for an overload that has passed: a report without marks, or without traffic,
-    /// takes the question back.
+    /// A report without marks, or without traffic, takes the question back: no call ends for an
+    /// overload that has passed.
     #[test]
     fn a_clean_report_takes_the_question_back() {
         let mut law = law(1.0, 0.0);
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!(act(&mut law, [75, 20, 5], 120.0), Termination::Amount(25.0));
     }
 
-    /// Calls would end, or calls would be started, where no more than the sustainable rate is sent;
-    /// the question is answered all the same.
+    /// No call ends where no more than the sustainable rate is sent; the question is answered all
+    /// the same.
     #[test]
     fn nothing_ends_at_or_below_the_sustainable_rate() {
         let mut law = law(1.0, 0.0);
@@ -189,8 +190,8 @@ mod tests {
         assert_eq!(act(&mut law, [75, 20, 5], 120.0), Termination::Nothing, "asks anew");
     }
 
-    /// Single marking, which marks every byte above the admissible rate, would terminate calls of
-    /// aggregates that are not even blocked: below the limit nothing is asked, at it is.
+    /// Single marking, which marks every byte above the admissible rate, asks nothing below the
+    /// limit: aggregates that are not even blocked keep their calls.
     #[test]
     fn single_marking_waits_for_the_limit() {
         let mut law = law(1.2, 0.2);
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(act(&mut law, [80, 0, 20], 100.0), Termination::Nothing, "asks anew");
     }
 
-    /// A signal that this law does not send would end a call.
+    /// A signal that names a call, which this law does not send, ends none.
     #[test]
     fn calls_are_not_named() {
         let done = law(1.0, 0.0).signalled(TerminationSignal::Call(3), 100.0, Time::ZERO);

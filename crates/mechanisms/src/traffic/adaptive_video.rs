@@ -30,9 +30,9 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
 };
 
 choice! {
-    /// What the bit rate of the next chunk follows.
+    /// Quantity that the bit rate of the next chunk follows.
     pub enum Selection {
-        /// What is in the buffer, linearly between `reservoir` and `reservoir` + `cushion`, and
+        /// The video in the buffer, linearly between `reservoir` and `reservoir` + `cushion`, and
         /// only as far as the next bit rate is crossed (BBA-0).
         Buffer = "buffer",
         /// The throughput: the highest bit rate that the harmonic mean of the last five chunks
@@ -48,27 +48,27 @@ parameters! {
     pub struct VideoParameters {
         /// Bit rates of the video, from the lowest to the highest: 1 to 64 of them.
         rates: Vec<Rate>, "Huang et al. 2014, section 4";
-        /// What the bit rate of the next chunk follows.
+        /// Quantity that the bit rate of the next chunk follows.
         selection: Selection = "buffer", "Huang et al. 2014, section 4; Yin et al. 2015, section 7";
         /// Video in a chunk.
         chunk: Span = "4 s", "Huang et al. 2014, section 2";
         /// Video that the buffer holds, at least one chunk: the next chunk is asked for when there
         /// is room for it.
         buffer: Span = "240 s", "Huang et al. 2014, section 4";
-        /// Up to so much video in the buffer the lowest bit rate is asked for.
+        /// Video in the buffer up to which the lowest bit rate is asked for.
         reservoir: Span = "90 s", "Huang et al. 2014, section 4 (BBA-0)";
         /// Above the reservoir and so much more, the highest. Above 0.
         cushion: Span = "126 s", "Huang et al. 2014, section 4 (BBA-0)";
         /// Size of a request on the wire. It is one packet, takes the way of acknowledgements and
         /// counts as one.
         request: Size = "400 B", "-";
-        /// What connection a chunk is sent on.
+        /// Connection that a chunk is sent on.
         connection: Connections = "persistent", "RFC 9112, section 9.3";
     }
 }
 
 /// Bit rates of a video, at most.
-const MOST_RATES: usize = 64;
+const MAX_RATES: usize = 64;
 
 /// Chunks of whose throughput the mean is taken.
 const SAMPLES: usize = 5;
@@ -76,8 +76,8 @@ const SAMPLES: usize = 5;
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = VideoParameters::read(section)?;
     let VideoParameters { rates, selection, chunk, buffer, reservoir, cushion, .. } = &parameters;
-    if rates.is_empty() || rates.len() > MOST_RATES {
-        let message = format!("has {} bit rates; allowed are 1 to {MOST_RATES}", rates.len());
+    if rates.is_empty() || rates.len() > MAX_RATES {
+        let message = format!("has {} bit rates; allowed are 1 to {MAX_RATES}", rates.len());
         return Err(section.fail("rates", message));
     }
     if rates[0].bps() == 0 || rates.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -112,7 +112,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     })
 }
 
-/// What is written is what is asked for.
+/// Sender that writes what is asked for.
 struct OnRequest;
 
 impl Traffic for OnRequest {
@@ -121,7 +121,7 @@ impl Traffic for OnRequest {
     }
 }
 
-/// How a video is played.
+/// Plan by which a video is played.
 #[derive(Clone, Debug)]
 pub struct VideoPlan {
     /// Bit rates in bit/s, from the lowest.
@@ -152,7 +152,8 @@ impl VideoPlan {
         ((self.rates[level] * self.chunk.seconds() / 8.0 + 0.5) as u64).max(1)
     }
 
-    /// How long the next request waits, if there is `buffered` video: until a chunk has room.
+    /// Returns the time that the next request waits, if there is `buffered` video: until a chunk
+    /// has room.
     #[must_use]
     pub fn wait(&self, buffered: Span) -> Span {
         let full = buffered + self.chunk;
@@ -217,11 +218,11 @@ mod tests {
         read(&build, &all).map(|kind| kind.video.unwrap())
     }
 
-    /// BBA-0 would follow another map than algorithm 1 of Huang et al. 2014: with 90 s of reservoir
-    /// and 126 s of cushion from 1 to 5 Mbit/s, f(B) = 1 + 4 (B - 90) / 126 Mbit/s. At 153 s that
-    /// is 3 Mbit/s: 1 and 2 Mbit/s lead to the highest bit rate below that, 2; 3 stays, as f is
-    /// between its neighbours 2 and 5; 5, whose lower neighbour is 3, leads to the lowest above 3,
-    /// which is 5. At 137 s (2.492) 5 leads to 3, 2 and 3 stay, and 1 leads to 2.
+    /// The buffer decides by the map of algorithm 1 of Huang et al. 2014 (BBA-0): with 90 s of
+    /// reservoir and 126 s of cushion from 1 to 5 Mbit/s, f(B) = 1 + 4 (B - 90) / 126 Mbit/s. At
+    /// 153 s that is 3 Mbit/s: 1 and 2 Mbit/s lead to the highest bit rate below that, 2; 3 stays,
+    /// as f is between its neighbours 2 and 5; 5, whose lower neighbour is 3, leads to the lowest
+    /// above 3, which is 5. At 137 s (2.492) 5 leads to 3, 2 and 3 stay, and 1 leads to 2.
     #[test]
     fn the_buffer_decides_as_bba_0_has_it() {
         let plan = plan(&[]).unwrap();
@@ -234,8 +235,8 @@ mod tests {
         assert_eq!(at(240), [3; 4]);
     }
 
-    /// The throughput would be an arithmetic mean, or of all chunks: the harmonic mean of 2 and 6
-    /// Mbit/s is 3; the five last of 100, 2, 2, 2, 2 and 6 have 5 / (4/2 + 1/6) = 2.308.
+    /// The throughput is the harmonic mean of the last five chunks: that of 2 and 6 Mbit/s is 3;
+    /// the five last of 100, 2, 2, 2, 2 and 6 have 5 / (4/2 + 1/6) = 2.308.
     #[test]
     fn the_throughput_decides_by_its_harmonic_mean() {
         let plan = plan(&[("selection", "throughput".into())]).unwrap();
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(level(&[9.0]), 3);
     }
 
-    /// Chunks would have another size, or be asked for where the buffer has no room: 4 s at 2
+    /// Chunks have the size of their bit rate, and are asked for when the buffer has room: 4 s at 2
     /// Mbit/s are 1 MB; of 240 s, 236 leave room for one, and with 238.5 the next waits 2.5 s.
     #[test]
     fn chunks_are_asked_for_when_there_is_room() {
@@ -260,7 +261,7 @@ mod tests {
         assert_eq!(plan.wait(Span::from_ms(238_500)), Span::from_ms(2500));
     }
 
-    /// A video that cannot be played would be run.
+    /// Videos that cannot be played are refused at the parameter that is wrong.
     #[test]
     fn wrong_videos_are_refused_where_they_are_wrong() {
         let path = |key, value| plan(&[(key, value)]).err().map_or(String::new(), |it| it.path);

@@ -20,12 +20,12 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
 parameters! {
     /// Parameters of bulk transfer.
     pub struct BulkParameters {
-        /// How long there is data at a time, above 0; then nothing new is sent for the time `off`,
-        /// over and over. What is outstanding is still delivered; what was not sent is given up.
-        /// The connection stays, with its threshold, and `idle_restart` sets its window. Left out:
-        /// there always is data.
+        /// Time for which there is data at a stretch, above 0; then nothing new is sent for the
+        /// time `off`, over and over. What is outstanding is still delivered; what was not sent is
+        /// given up. The connection stays, with its threshold, and `idle_restart` sets its window.
+        /// Left out: there always is data.
         on: Option<Span>, "Liu 2001, section 4.1 (flows are disabled and enabled)";
-        /// How long there is none at a time, above 0. With `on`.
+        /// Time for which there is none at a stretch, above 0. With `on`.
         off: Option<Span>, "Liu 2001, section 4.1";
     }
 }
@@ -64,7 +64,7 @@ impl Traffic for Bulk {
 struct PausedBulk {
     on: Span,
     off: Span,
-    /// Whether there is data; `None` before the first.
+    /// True if there is data; `None` before the first.
     sends: Option<bool>,
 }
 
@@ -85,8 +85,8 @@ mod tests {
     use super::*;
     use crate::traffic::tests::read;
 
-    /// A flow would be enabled at another time than the one that is asked for: with 50 s on and 30
-    /// s off, data begins at 0, 80 and 160 s, and ends at 50 and 130 s.
+    /// Data and pauses take turns at the times asked for: with 50 s on and 30 s off, data begins at
+    /// 0, 80 and 160 s, and ends at 50 and 130 s.
     #[test]
     fn data_and_pauses_take_turns() {
         let given = [("on", "50 s".into()), ("off", "30 s".into())];
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// A pause without end, or none at all, would be taken for what was meant.
+    /// Half a pause is refused: an ON or OFF time that is zero, or is given without the other.
     #[test]
     fn half_a_pause_is_refused() {
         for (key, given) in [

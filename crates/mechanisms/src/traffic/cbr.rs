@@ -51,7 +51,7 @@ struct Cbr {
     gap: Span,
     size: Size,
     jitter: f64,
-    /// Until the first packet has left.
+    /// Phase, until the first packet has left.
     phase: Option<Span>,
 }
 
@@ -75,9 +75,9 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// The source would not send at its rate: with 10 % jitter the intervals are uniform on gap *
-    /// [0.9, 1.1], so n of them have mean gap and standard error gap * 0.2/sqrt(12 n); five of
-    /// these for n = 10,000 are 0.29 %.
+    /// Jitter keeps the mean rate: with 10 % jitter the intervals are uniform on gap * [0.9, 1.1],
+    /// so n of them have mean gap and standard error gap * 0.2/sqrt(12 n); five of these for n =
+    /// 10,000 are 0.29 %.
     #[test]
     fn jitter_keeps_the_mean_rate() {
         let gap = Span::from_ms(20);

@@ -32,10 +32,10 @@ parameters! {
 
 /// Files that may be written one right behind the other: each is an event, so that a run with
 /// billions of them at one instant would not end in any useful time.
-const MOST_AT_ONCE: u32 = 1_000_000;
+const MAX_AT_ONCE: u32 = 1_000_000;
 
 /// The shortest interval at which more files may follow.
-const SHORTEST_INTERVAL: Span = Span::from_us(1);
+const MIN_INTERVAL: Span = Span::from_us(1);
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = FileParameters::read(section)?;
@@ -46,11 +46,11 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         return Err(section.fail("count", "is zero; allowed are numbers from 1"));
     }
     let FileParameters { size, count, interval } = parameters;
-    if count > MOST_AT_ONCE && interval < SHORTEST_INTERVAL {
+    if count > MAX_AT_ONCE && interval < MIN_INTERVAL {
         let message = format!(
-            "{count} files follow each other at once; allowed are up to {MOST_AT_ONCE}, or an \
+            "{count} files follow each other at once; allowed are up to {MAX_AT_ONCE}, or an \
              interval from {}",
-            show_span(SHORTEST_INTERVAL)
+            show_span(MIN_INTERVAL)
         );
         return Err(section.fail("count", message));
     }
@@ -89,7 +89,8 @@ mod tests {
         )?)
     }
 
-    /// A run would spend minutes at one instant, writing billions of files, before a packet moves.
+    /// More than a million files need time between them: a run does not spend minutes at one
+    /// instant, writing billions of files before a packet moves.
     #[test]
     fn billions_of_files_need_time_between_them() {
         for interval in ["0 s", "999 ns"] {

@@ -49,21 +49,23 @@ pub struct TrafficKind {
     /// The long-run mean rate on the wire, headers included; `None` where there is none: a bulk
     /// transfer takes what it gets, and files come to an end.
     pub mean_rate: Option<Rate>,
-    /// Whether it never runs out of what it sends, so that TCP alone decides how much that is.
+    /// True if it never runs out of what it sends, so that TCP alone decides how much that is.
     pub endless: bool,
-    /// Whether a burst of nothing is a pause: TCP gives up what was not sent.
+    /// True if a burst of nothing is a pause: TCP gives up what was not sent.
     pub pauses: bool,
-    /// Whether each burst is a transfer over TCP, whose completion time is of interest.
+    /// True if each burst is a transfer over TCP, whose completion time is of interest.
     pub transfers: bool,
-    /// Whether each transfer is sent on a fresh connection.
+    /// True if each transfer is sent on a fresh connection.
     pub fresh: bool,
-    /// If the senders write on request, each burst being a time to think and the size of an answer.
+    /// Plan of the clients if the senders write on request, each burst being a time to think and
+    /// the size of an answer.
     pub requests: Option<RequestPlan>,
-    /// If what is asked for are chunks of video, each at a bit rate that the client chooses.
+    /// Plan of the video if what is asked for are chunks of it, each at a bit rate that the client
+    /// chooses.
     pub video: Option<Arc<VideoPlan>>,
 }
 
-/// How clients ask.
+/// Plan by which clients ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestPlan {
     /// Size of a request on the wire, in bytes.
@@ -176,10 +178,10 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
 ];
 
 /// The largest IP packet, in bytes.
-const MOST: u64 = u16::MAX as u64;
+const MAX_PACKET_BYTES: u64 = u16::MAX as u64;
 
 choice! {
-    /// How packet sizes are distributed.
+    /// Distribution of packet sizes.
     pub enum SizeLaw {
         /// All have the given size.
         Fixed = "fixed",
@@ -199,7 +201,7 @@ impl SizeLaw {
                 // lies half a byte above. Taking the draw half a byte down keeps the mean.
                 let bytes = mean.bytes() as f64 * stream.exponential() + 0.5;
                 // 32 bits saturate far above the largest packet, and take one conversion.
-                Size::from_bytes(u64::from(bytes as u32).clamp(1, MOST))
+                Size::from_bytes(u64::from(bytes as u32).clamp(1, MAX_PACKET_BYTES))
             }
         }
     }
@@ -212,7 +214,7 @@ impl SizeLaw {
             // The mean is the sum over k of P(size >= k): 1 for k = 1, and e^(-(k - 1/2)/m), a
             // geometric series, for k = 2 to the largest size.
             Self::Exponential => {
-                let terms = (MOST - 1) as f64;
+                let terms = (MAX_PACKET_BYTES - 1) as f64;
                 1.0 + exp(-1.5 / m) * (1.0 - exp(-terms / m)) / (1.0 - exp(-1.0 / m))
             }
         }
@@ -230,9 +232,11 @@ fn interval(section: &Section<'_>, rate: Rate, size: Size) -> Result<Span, Probl
 
 /// Refuse packets that IP cannot carry.
 fn packet_size(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
-    if !(1..=MOST).contains(&size.bytes()) {
-        let message =
-            format!("{} B is not a packet size; allowed are 1 B to {MOST} B", size.bytes());
+    if !(1..=MAX_PACKET_BYTES).contains(&size.bytes()) {
+        let message = format!(
+            "{} B is not a packet size; allowed are 1 B to {MAX_PACKET_BYTES} B",
+            size.bytes()
+        );
         return Err(section.fail(key, message));
     }
     Ok(())
@@ -256,7 +260,7 @@ mod tests {
     use super::*;
     use forebay_parameters::{Echo, Node, Table, Value};
 
-    /// What `build` makes of a section with these parameters.
+    /// Builds what `build` makes of a section with these parameters.
     pub(super) fn read(
         build: BuildTraffic,
         parameters: &[(&str, Value)],
@@ -267,11 +271,11 @@ mod tests {
         build(&Section::root(&node, &echo)?.with_registry(&crate::registry()))
     }
 
-    /// The rate of a call of random sizes would be computed wrongly. Mean 1 B: the size is E + 1/2
-    /// rounded down, at least 1, so 1 + the sum of e^(-(k - 1/2)) over k >= 2 = 1 + e^-1.5 / (1 -
-    /// 1/e) = 1.352987; mean 1000 B: 1000 B, as 1/(2 sinh(1/2000)) = 1000 - 4.2e-5, and sizes of 0
-    /// B, of probability 5.0e-4, are raised to 1 B; mean 60,000 B: the largest packet cuts the
-    /// tail, 60000 (1 - e^(-65535/60000)) = 39,872.3 to half a byte.
+    /// The mean of exponential sizes counts the limits. Mean 1 B: the size is E + 1/2 rounded down,
+    /// at least 1, so 1 + the sum of e^(-(k - 1/2)) over k >= 2 = 1 + e^-1.5 / (1 - 1/e) =
+    /// 1.352987; mean 1000 B: 1000 B, as 1/(2 sinh(1/2000)) = 1000 - 4.2e-5, and sizes of 0 B, of
+    /// probability 5.0e-4, are raised to 1 B; mean 60,000 B: the largest packet cuts the tail,
+    /// 60000 (1 - e^(-65535/60000)) = 39,872.3 to half a byte.
     #[test]
     fn the_mean_of_exponential_sizes_counts_the_limits() {
         let mean = |bytes| SizeLaw::Exponential.mean(Size::from_bytes(bytes));

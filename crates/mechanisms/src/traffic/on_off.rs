@@ -70,13 +70,13 @@ fn mean_bits_per_second(gap: Span, size: Size, on: Span, off: Span) -> f64 {
 /// A packet leaves at the start of each ON time and every `gap` after it while the ON time lasts.
 pub(super) struct OnOff {
     pattern: Arc<Pattern>,
-    /// What is left of the ON time after the packet sent last.
+    /// Rest of the ON time after the packet sent last.
     left: Span,
-    /// Until the first packet; [`BEGUN`] afterwards.
+    /// Time until the first packet; [`BEGUN`] afterwards.
     lead: Span,
 }
 
-/// What all flows of a group have in common.
+/// Parameters that all flows of a group have in common.
 struct Pattern {
     gap: Span,
     size: Size,
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// Voice would load the network wrongly. With ON time X exponential (mean m) and packets at 0,
-    /// g, 2g, ... < X, an ON time sends 1/(1-exp(-g/m)) packets in the mean, every m + off seconds.
+    /// The mean rate follows the activity. With ON time X exponential (mean m) and packets at 0, g,
+    /// 2g, ... < X, an ON time sends 1/(1-exp(-g/m)) packets in the mean, every m + off seconds.
     #[test]
     fn the_mean_rate_follows_the_activity() {
         let (gap, on, off) = (Span::from_ms(20), Span::from_ms(1004), Span::from_ms(1590));

@@ -45,7 +45,7 @@ parameters! {
 }
 
 /// The largest shape: such times hardly vary.
-const MOST_SHAPE: f64 = 100.0;
+const MAX_SHAPE: f64 = 100.0;
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let ParetoParameters { rate, size, on, off, shape } = ParetoParameters::read(section)?;
@@ -53,8 +53,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     if on == Span::ZERO {
         return Err(section.fail("on", "is zero; allowed are times above 0"));
     }
-    if shape <= 1.0 || shape > MOST_SHAPE {
-        let message = format!("{shape} is out of range; allowed is above 1, up to {MOST_SHAPE}");
+    if shape <= 1.0 || shape > MAX_SHAPE {
+        let message = format!("{shape} is out of range; allowed is above 1, up to {MAX_SHAPE}");
         return Err(section.fail("shape", message));
     }
     let (on, off) = (Times { mean: on, shape }, Times { mean: off, shape });
@@ -121,7 +121,7 @@ struct Pareto {
     off: Times,
     /// Time to the first packet, until it has been sent.
     lead: Option<Span>,
-    /// What is left of the ON time after the packet sent last.
+    /// Rest of the ON time after the packet sent last.
     left: Span,
 }
 
@@ -175,10 +175,10 @@ mod tests {
         Pareto::stationary(GAP, Size::from_bytes(200), on, off, stream)
     }
 
-    /// Whether the shares of `draws` above 2, 10 and 50 times the minimum of a Pareto time with
-    /// mean 0.5 s and shape 1.5, 0.5 / 3 s, are (m / x)^1.5 = 0.353553, 0.0316228 and 2.828e-3. A
-    /// share deviates by sqrt(p (1 - p) / n); the bound is five times that, so that of right draws
-    /// less than one set in 500,000 fails.
+    /// Returns true if the shares of `draws` above 2, 10 and 50 times the minimum of a Pareto time
+    /// with mean 0.5 s and shape 1.5, 0.5 / 3 s, are (m / x)^1.5 = 0.353553, 0.0316228 and
+    /// 2.828e-3. A share deviates by sqrt(p (1 - p) / n); the bound is five times that, so that of
+    /// right draws less than one set in 500,000 fails.
     fn is_pareto(draws: &[Span]) -> bool {
         let n = draws.len() as f64;
         [2.0, 10.0, 50.0].iter().all(|x: &f64| {
@@ -188,7 +188,7 @@ mod tests {
         })
     }
 
-    /// Times would have another distribution, and the traffic no long memory. Of exponential times
+    /// Times have the tail of Pareto, which gives the traffic its long memory. Of exponential times
     /// of the same mean, e^(-2/3) = 0.513, e^(-10/3) = 0.0357 and e^(-50/3) = 5.8e-8 lie above:
     /// they must fail. Times of a source show as gaps: an OFF time and what is left of the ON time,
     /// which is at most one packet's.
@@ -210,7 +210,7 @@ mod tests {
         assert!(is_pareto(&gaps));
     }
 
-    /// The announced rate would not be that of the packets. With a gap of m (k0 = 1) and shape 2 an
+    /// The announced rate counts the packets of an ON time. With a gap of m (k0 = 1) and shape 2 an
     /// ON time sends 1 + 1 + 1/4 + 1/9 + ... = 1 + pi^2 / 6 = 2.644934 packets; with shape 4, 1 +
     /// pi^4 / 90 = 2.082323; with a gap of m / 2 and shape 2, 1 + 1 + 4 (pi^2 / 6 - 1) = 4.579736;
     /// with a gap that no ON time reaches, 1; and with many packets X / gap + 1/2.
@@ -228,12 +228,12 @@ mod tests {
         close(1e6, 100.0, 1e8 / 99.0 + 0.5);
     }
 
-    /// These sources would load the network wrongly. Shape 3, where the squared coefficient of
-    /// variation of X is 1 / (3 (3 - 2)) = 1/3: over n cycles the rate deviates by (1 - 0.4)
-    /// sqrt(2/3 / n), with activity 0.4, which is 0.35 % for n = 20,000; the bound is six of that.
-    /// The tail is heavier than a normal one: that a single time makes up 2.1 % of the whole, 525
-    /// s, which is 1575 m of an ON time and 1050 m of an OFF time, has a probability of 20,000
-    /// (1575^-3 + 1050^-3) = 2.2e-5.
+    /// The mean rate is the announced one. Shape 3, where the squared coefficient of variation of X
+    /// is 1 / (3 (3 - 2)) = 1/3: over n cycles the rate deviates by (1 - 0.4) sqrt(2/3 / n), with
+    /// activity 0.4, which is 0.35 % for n = 20,000; the bound is six of that. The tail is heavier
+    /// than a normal one: that a single time makes up 2.1 % of the whole, 525 s, which is 1575 m of
+    /// an ON time and 1050 m of an OFF time, has a probability of 20,000 (1575^-3 + 1050^-3) =
+    /// 2.2e-5.
     #[test]
     fn the_mean_rate_is_the_announced_one() {
         let mut stream = Streams::new(5, 0).named("pareto");
@@ -250,11 +250,11 @@ mod tests {
         assert!((announced / (80_000.0 * 0.4) - 1.0 - 0.020).abs() < 1e-3, "{announced}");
     }
 
-    /// All sources of a group would begin alike, and a run with heavy tails never forget it. As
-    /// packets are never closer than the gap of 20 ms (OFF times last at least 250 ms here, or 7 ms
-    /// with shape 1.01), one falls into the first 7 ms with probability rate times 7 ms, whatever
-    /// the shape. Of n = 100,000 sources the share deviates by sqrt(p (1 - p) / n); the bound is
-    /// five times that (6e-7). Sources that begin with a new ON or OFF time fail.
+    /// Sources are stationary from the start: a run with heavy tails never forgets a common
+    /// beginning. As packets are never closer than the gap of 20 ms (OFF times last at least 250 ms
+    /// here, or 7 ms with shape 1.01), one falls into the first 7 ms with probability rate times 7
+    /// ms, whatever the shape. Of n = 100,000 sources the share deviates by sqrt(p (1 - p) / n);
+    /// the bound is five times that (6e-7). Sources that begin with a new ON or OFF time fail.
     #[test]
     fn sources_are_stationary_from_the_start() {
         for shape in [1.01, 1.5, 3.0] {
@@ -273,9 +273,9 @@ mod tests {
         }
     }
 
-    /// Packets would leave at other times than every gap from the start of an ON time on, for as
-    /// long as it lasts: of 50 ms, 20 ms apart, at 0, 20 and 40 ms, and, as OFF times are zero
-    /// here, the first of the next at 50 ms.
+    /// Packets leave every gap from the start of an ON time on, for as long as it lasts: of 50 ms,
+    /// 20 ms apart, at 0, 20 and 40 ms, and, as OFF times are zero here, the first of the next at
+    /// 50 ms.
     #[test]
     fn packets_leave_every_gap_of_an_on_time() {
         let times = |ms, shape| Times { mean: Span::from_ms(ms), shape };
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Distributions without a mean would be taken for such with one.
+    /// Shapes without a mean are refused, and with them ON times of zero.
     #[test]
     fn shapes_without_a_mean_are_refused() {
         let path = |key: &str, value: Value| {

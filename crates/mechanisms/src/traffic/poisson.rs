@@ -60,9 +60,9 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// "Poisson" would be a name only: exponential gaps have mean 1/lambda and squared coefficient
-    /// of variation 1. For n = 100,000 the standard error of the mean is 0.32 % and that of the
-    /// second moment sqrt(20/n) = 1.4 %; bounds are five of each.
+    /// Gaps and sizes have exponential moments: exponential gaps have mean 1/lambda and squared
+    /// coefficient of variation 1. For n = 100,000 the standard error of the mean is 0.32 % and
+    /// that of the second moment sqrt(20/n) = 1.4 %; bounds are five of each.
     #[test]
     fn gaps_and_sizes_have_exponential_moments() {
         let size = Size::from_bytes(1000);

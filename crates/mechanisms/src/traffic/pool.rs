@@ -12,7 +12,7 @@ pub trait TrafficPool: Send {
     /// Number of flows.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -24,7 +24,7 @@ pub trait TrafficPool: Send {
     /// [`Traffic::constant_gap`](forebay_network::Traffic::constant_gap).
     fn constant_gap(&self) -> Option<Span>;
 
-    /// What the sender of flow `index` keeps, over UDP.
+    /// Returns the state that the sender of flow `index` keeps, over UDP.
     fn sender(&mut self, index: usize) -> &mut Sender;
 
     /// Something will be asked of flow `index` soon: [fetch](forebay_kernel::fetch) it.

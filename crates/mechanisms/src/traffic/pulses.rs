@@ -58,11 +58,11 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
 
 struct Pulses {
     gap: Span,
-    /// From the last packet of a pulse to the first of the next.
+    /// Time from the last packet of a pulse to the first of the next.
     pause: Span,
     packets: u64,
     size: Size,
-    /// Until the first packet.
+    /// Time until the first packet.
     lead: Span,
     /// Packets of the present pulse; `None` before the first.
     sent: Option<u64>,
@@ -95,8 +95,9 @@ mod tests {
         build(&Section::root(&node, &echo).unwrap())
     }
 
-    /// A burst would not be the one of the 802.17 slides: 600 Mbit/s for 1 ms are 50 packets of
-    /// 1500 B, 20 us apart, and the next begins 21 ms later; 28.57 Mbit/s in the mean.
+    /// A pulse holds the packets of its ON time, as in the 802.17 slides: 600 Mbit/s for 1 ms are
+    /// 50 packets of 1500 B, 20 us apart, and the next begins 21 ms later; 28.57 Mbit/s in the
+    /// mean.
     #[test]
     fn a_pulse_holds_the_packets_of_its_on_time() {
         let pulse = [("rate", "600 Mbit/s"), ("size", "1500 B"), ("on", "1 ms"), ("off", "20 ms")];
@@ -112,8 +113,8 @@ mod tests {
         }
     }
 
-    /// An ON time shorter than a packet's would hold none, or one that is no multiple of the
-    /// interval would lose or gain a packet: 50 us at an interval of 20 us hold 0, 20 and 40.
+    /// Packets leave before the end of the ON time, and at least one does, whether or not it is a
+    /// multiple of the interval: 50 us at an interval of 20 us hold 0, 20 and 40.
     #[test]
     fn packets_leave_before_the_end_of_the_on_time() {
         for (on, packets) in [("1 us", 1), ("20 us", 1), ("20.1 us", 2), ("50 us", 3)] {
@@ -126,7 +127,7 @@ mod tests {
         }
     }
 
-    /// A source that never sends would be simulated.
+    /// Parameters of a source that never sends are refused where they stand.
     #[test]
     fn wrong_parameters_are_refused_where_they_stand() {
         for (key, value) in [("rate", "0 bit/s"), ("size", "0 B"), ("on", "0 s")] {

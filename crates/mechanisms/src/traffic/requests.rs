@@ -38,12 +38,12 @@ parameters! {
         /// Size of a request on the wire. It is one packet, takes the way of acknowledgements and
         /// counts as one.
         request: Size = "400 B", "-";
-        /// What connection an answer is sent on.
+        /// Connection that an answer is sent on.
         connection: Connections = "persistent", "RFC 9112, section 9.3";
     }
 }
 
-const MOST_OBJECTS: u32 = 10_000;
+const MAX_OBJECTS: u32 = 10_000;
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = RequestsParameters::read(section)?;
@@ -51,12 +51,12 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let sizes = sizes.build(section, |build, inner| build(inner))?;
     packet_size(section, "request", request)?;
     for (key, number) in [("objects", objects), ("connections", connections)] {
-        if !(1..=MOST_OBJECTS).contains(&number) {
-            let message = format!("{number} is out of range; allowed are 1 to {MOST_OBJECTS}");
+        if !(1..=MAX_OBJECTS).contains(&number) {
+            let message = format!("{number} is out of range; allowed are 1 to {MAX_OBJECTS}");
             return Err(section.fail(key, message));
         }
     }
-    if think < SHORTEST_THINK {
+    if think < MIN_THINK {
         let message = "is shorter than 1 us: clients would ask for ever at one instant";
         return Err(section.fail("think", message));
     }
@@ -67,4 +67,4 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
 }
 
 /// The shortest mean time to think.
-const SHORTEST_THINK: Span = Span::from_us(1);
+const MIN_THINK: Span = Span::from_us(1);

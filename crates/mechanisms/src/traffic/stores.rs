@@ -1,4 +1,4 @@
-//! How the applications of a group of flows are stored: with a random stream each, or without.
+//! Storage of the applications of a group of flows: with a random stream each, or without.
 
 use forebay_kernel::{Stream, Streams, fetch};
 use forebay_network::{Burst, Element, Traffic};
@@ -123,8 +123,8 @@ mod tests {
         read(entry.build, parameters).unwrap()
     }
 
-    /// Flows would send something else in a group than alone: each flow of a group asks its own law
-    /// with its own stream, whatever the others do meanwhile.
+    /// Flows of a group send as if alone: each asks its own law with its own stream, whatever the
+    /// others do meanwhile.
     #[test]
     fn flows_of_a_group_send_as_if_alone() {
         let text = |text: &str| Value::Text(text.to_owned());
@@ -149,8 +149,8 @@ mod tests {
         }
     }
 
-    /// A million sources would need more memory than is planned for them: half a kilobyte for a
-    /// source with its counters and its timer.
+    /// An application is small, so that a million sources fit into the memory planned for them:
+    /// half a kilobyte for a source with its counters and its timer.
     #[test]
     fn an_application_is_small() {
         assert_eq!(size_of::<Application<super::super::on_off::OnOff>>(), 64);

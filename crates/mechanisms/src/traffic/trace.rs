@@ -8,7 +8,7 @@ use forebay_network::{Burst, Traffic};
 use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Size, Span};
 
-use super::{BuildTraffic, MOST, TrafficKind, rate_of};
+use super::{BuildTraffic, MAX_PACKET_BYTES, TrafficKind, rate_of};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "trace",
@@ -144,9 +144,10 @@ fn packet(time: &str, size: &str) -> Result<(Span, Size), Fault> {
     let at = seconds(time).filter(|at| *at <= LAST);
     let at =
         at.ok_or_else(|| wrong("time_s", time, format!("seconds from 0 to {}", LAST.seconds())))?;
-    let bytes = size.parse().ok().filter(|bytes| (1..=MOST).contains(bytes));
-    let bytes = bytes
-        .ok_or_else(|| wrong("size_bytes", size, format!("whole numbers from 1 to {MOST}")))?;
+    let bytes = size.parse().ok().filter(|bytes| (1..=MAX_PACKET_BYTES).contains(bytes));
+    let bytes = bytes.ok_or_else(|| {
+        wrong("size_bytes", size, format!("whole numbers from 1 to {MAX_PACKET_BYTES}"))
+    })?;
     Ok((at, Size::from_bytes(bytes)))
 }
 
@@ -163,7 +164,7 @@ fn seconds(text: &str) -> Option<Span> {
     whole.checked_mul(PS_PER_S)?.checked_add(fraction).map(Span::from_ps)
 }
 
-/// Which packets are wanted: what stands in some columns.
+/// Selection of packets by what stands in some columns.
 struct Choice(Vec<(usize, String)>);
 
 impl Choice {
@@ -238,8 +239,8 @@ mod tests {
         Ok(bursts.map(|burst| (burst.gap.ps(), burst.size.bytes())).collect())
     }
 
-    /// A load would not be the recorded one: packets come in the order of time, to the picosecond,
-    /// and only those that are wanted.
+    /// Packets come as they were recorded: in the order of time, to the picosecond, and only those
+    /// that are wanted.
     #[test]
     fn packets_come_as_they_were_recorded() {
         let all = [(1_000, 200), (499_999_999_000, 100), (750_000_000_000, 300)];
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(of("source", "10.0.0.1:6"), [(1_250_000_000_000, 300)]);
     }
 
-    /// A wrong file would become some load.
+    /// A file that is no table of packets is refused, with the line that is wrong.
     #[test]
     fn what_is_no_table_of_packets_is_refused() {
         let refused = |text: &str, others: &[(&str, Value)]| {

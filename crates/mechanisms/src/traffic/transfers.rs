@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
 };
 
 choice! {
-    /// What connection a transfer is sent on.
+    /// Connection that a transfer is sent on.
     pub enum Connections {
         /// A fresh one: it begins with the initial window and knows no round-trip time. While
         /// another transfer of the same flow is on its way, it follows on the connection of that.
@@ -49,14 +49,14 @@ parameters! {
         load: Option<Rate>, "-";
         /// Sizes of the transfers.
         sizes: Inner<Sizes>, "-";
-        /// What connection a transfer is sent on.
+        /// Connection that a transfer is sent on.
         connection: Connections = "fresh", "RFC 9293, section 3.5; RFC 5681, section 4.1";
     }
 }
 
 /// Transfers in a second on one flow, at most: each is an event, so that a run with billions of
 /// them would not end in any useful time.
-const MOST_PER_SECOND: f64 = 1e6;
+const MAX_PER_SECOND: f64 = 1e6;
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let TransfersParameters { rate, load, sizes, connection } = TransfersParameters::read(section)?;
@@ -76,10 +76,10 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     if per_second <= 0.0 {
         return Err(section.fail(key, "is zero; allowed is above 0"));
     }
-    if per_second > MOST_PER_SECOND {
+    if per_second > MAX_PER_SECOND {
         let message = format!(
             "{per_second:.3e} transfers in a second on each flow are too many; allowed are up to \
-             {MOST_PER_SECOND:.0}"
+             {MAX_PER_SECOND:.0}"
         );
         return Err(section.fail(key, message));
     }
@@ -131,10 +131,10 @@ mod tests {
         read(&build, &[("sizes", constant), (key, value.into())])
     }
 
-    /// Transfers would not begin at the times of a Poisson process: in windows of 1 s their number
-    /// has a mean and a variance of 50. Of n windows the mean deviates by sqrt(50 / n), and the
-    /// variance by about 50 sqrt(2 / n); the bounds are five of these. Regular ones, with no
-    /// variance, fail. A load of 4 Mbit/s are 50 transfers of 10 kB.
+    /// Transfers begin at the times of a Poisson process: in windows of 1 s their number has a mean
+    /// and a variance of 50. Of n windows the mean deviates by sqrt(50 / n), and the variance by
+    /// about 50 sqrt(2 / n); the bounds are five of these. Regular ones, with no variance, fail. A
+    /// load of 4 Mbit/s are 50 transfers of 10 kB.
     #[test]
     fn beginnings_are_a_poisson_process() {
         for (key, value) in [("rate", "50 /s"), ("load", "4 Mbit/s")] {
@@ -162,7 +162,8 @@ mod tests {
         }
     }
 
-    /// Transfers would never begin, or without end at one instant.
+    /// Loads that cannot be are refused: none at all, without end at one instant, given twice, or
+    /// given without sizes.
     #[test]
     fn loads_that_cannot_be_are_refused() {
         let path = |key, value| built(key, value).err().map(|problem| problem.path);

@@ -139,7 +139,7 @@ impl Coder {
     }
 }
 
-/// How a frame becomes packets.
+/// Rule by which a frame becomes packets.
 #[derive(Clone, Copy)]
 struct Packets {
     /// Bytes of video in a full packet.
@@ -168,7 +168,7 @@ struct Video {
     due: Span,
     /// Bytes of that frame not sent yet.
     left: u64,
-    /// When the packet before was sent, and when the line is free again.
+    /// Time at which the packet before was sent, and time at which the line is free again.
     sent: Span,
     free: Span,
 }
@@ -265,7 +265,7 @@ mod tests {
         [mean, variance, covariance(1) / variance, covariance(8) / variance]
     }
 
-    /// Whether `frames` agree with a = 0.8781, b = 0.1108 and w of mean 0.572.
+    /// Checks that `frames` agree with a = 0.8781, b = 0.1108 and w of mean 0.572.
     ///
     /// lambda is normal with mean m = b 0.572 / (1 - a) = 0.519915 and variance s^2 = b^2 / (1 -
     /// a^2) = 0.0536237. With c = m/s = 2.24519, the frames max(lambda, 0) have mean m Phi(c) + s
@@ -299,8 +299,8 @@ mod tests {
         ]
     }
 
-    /// Video would not be the published process, or a wrong one would pass for it: with
-    /// a = 0.5, and b and the mean of w so chosen that mean and variance stay, only the
+    /// Frames follow the published autoregressive process, and wrong ones are told from it: with a
+    /// = 0.5, and b and the mean of w so chosen that mean and variance stay, only the
     /// autocorrelation is wrong; with b 10 % larger and the mean of w as much smaller, the variance
     /// is; with a mean of w 5 % larger, the mean is.
     #[test]
@@ -321,11 +321,11 @@ mod tests {
         assert!(!of(&[("innovation_mean", 0.6006.into())])[0]);
     }
 
-    /// Flows would need time to become what they are, or begin in step. The first frame of a flow
-    /// has the moments of all frames (see `agree`), here with independent flows: standard errors
-    /// are s/sqrt(n) and sqrt(2/n) of the variance. Its packet leaves one interval after a phase
-    /// that is uniform on the interval: mean 3/2, standard error 0.2887/sqrt(n); the 1.2 % of flows
-    /// whose first frame is empty start later.
+    /// Flows start stationary and out of step. The first frame of a flow has the moments of all
+    /// frames (see `agree`), here with independent flows: standard errors are s/sqrt(n) and
+    /// sqrt(2/n) of the variance. Its packet leaves one interval after a phase that is uniform on
+    /// the interval: mean 3/2, standard error 0.2887/sqrt(n); the 1.2 % of flows whose first frame
+    /// is empty start later.
     #[test]
     fn flows_start_stationary_and_out_of_step() {
         const FLOWS: u64 = 100_000;
@@ -364,9 +364,9 @@ mod tests {
         Video { coder, packets, interval: FRAME, lambda: 1.0, due, left: 0, sent, free }
     }
 
-    /// Frames would become other packets than in section 4.7 of the draft: 30,000 bit are 3750 B,
-    /// which fill two packets of 1316 B and leave 1118 B for a third; each has 40 B more. What
-    /// fills its packets needs no empty one, and bits fill up a byte.
+    /// Frames are cut at the MTU as in section 4.7 of the draft: 30,000 bit are 3750 B, which fill
+    /// two packets of 1316 B and leave 1118 B for a third; each has 40 B more. What fills its
+    /// packets needs no empty one, and bits fill up a byte.
     #[test]
     fn frames_are_cut_at_the_mtu() {
         let rate = Rate::from_bps(100_000_000);
@@ -385,9 +385,9 @@ mod tests {
         }
     }
 
-    /// Packets would leave at other times than in section 4.7: the first at the end of the frame's
-    /// interval (here the phase of 7 ms and 1/F), the next when a line of 100 Mbit/s has sent 1356
-    /// B, 108.48 us later, and the next frame 1/F after the first.
+    /// Packets of a frame leave one by one at its end, as in section 4.7: the first at the end of
+    /// the frame's interval (here the phase of 7 ms and 1/F), the next when a line of 100 Mbit/s
+    /// has sent 1356 B, 108.48 us later, and the next frame 1/F after the first.
     #[test]
     fn packets_of_a_frame_leave_one_by_one_at_its_end() {
         let mut stream = Streams::new(1, 0).named("video");
@@ -400,8 +400,7 @@ mod tests {
         }
     }
 
-    /// Bits below zero would be sent, or time would stand still while nothing is: a frame that is
-    /// not positive sends nothing for its interval.
+    /// A frame that is not positive sends nothing for its interval, which passes all the same.
     #[test]
     fn frames_below_zero_send_nothing() {
         let mut stream = Streams::new(1, 0).named("video");
@@ -413,10 +412,9 @@ mod tests {
         }
     }
 
-    /// A source would send faster than its line, or a long frame would send the next one into the
-    /// past: 3870 B need 309.6 ms at 100 kbit/s, far more than an interval, so packets follow each
-    /// other as the line sends them, 108.48 ms after one of 1356 B and 92.64 ms after one of 1158
-    /// B.
+    /// Frames longer than their interval follow each other at the rate of the line: 3870 B need
+    /// 309.6 ms at 100 kbit/s, far more than an interval, so packets follow each other as the line
+    /// sends them, 108.48 ms after one of 1356 B and 92.64 ms after one of 1158 B.
     #[test]
     fn frames_longer_than_their_interval_follow_each_other() {
         let slow = Rate::from_bps(100_000);
@@ -435,13 +433,13 @@ mod tests {
         read(&build, parameters).unwrap().mean_rate.unwrap().bps() as f64
     }
 
-    /// A call's rate would be computed wrongly. The default number of pixels is the nearest that
-    /// gives 400,000 bit/s at 30 frames/s of m = 0.5199147 bit a pixel. On the wire, with Q the
-    /// normal tail, frames of P pixels have a sum over j >= 0 of Q((8j/P - m)/s) bytes and a sum
-    /// over k >= 0 of Q((8 * 1316 k/P - m)/s) packets: 400,879.8 bit/s in 1.767075 packets of 40 B
-    /// more each a frame, 417,843.8 bit/s. The picture of Maglaris et al. has 250,000 * 0.520909
-    /// bit a frame, and 4 bit more to whole bytes if it is positive (0.987622): 3,906,936 bit/s,
-    /// the paper's 3.9 Mbit/s.
+    /// The mean rate is that of the draft and of the paper. The default number of pixels is the
+    /// nearest that gives 400,000 bit/s at 30 frames/s of m = 0.5199147 bit a pixel. On the wire,
+    /// with Q the normal tail, frames of P pixels have a sum over j >= 0 of Q((8j/P - m)/s) bytes
+    /// and a sum over k >= 0 of Q((8 * 1316 k/P - m)/s) packets: 400,879.8 bit/s in 1.767075
+    /// packets of 40 B more each a frame, 417,843.8 bit/s. The picture of Maglaris et al. has
+    /// 250,000 * 0.520909 bit a frame, and 4 bit more to whole bytes if it is positive (0.987622):
+    /// 3,906,936 bit/s, the paper's 3.9 Mbit/s.
     #[test]
     fn the_mean_rate_is_that_of_the_draft_and_of_the_paper() {
         let pixels = 400_000.0 / 30.0 / 0.519_914_7_f64;
@@ -452,8 +450,7 @@ mod tests {
         assert!((rate / 3_906_936.0 - 1.0).abs() < 1e-5, "{rate}");
     }
 
-    /// An impossible source would run, for ever or with a panic: what is wrong is refused under its
-    /// key.
+    /// Impossible parameters are refused under their keys: no source runs for ever or panics.
     #[test]
     fn impossible_parameters_are_refused() {
         let wrong: [(&str, Value); 14] = [

@@ -139,7 +139,8 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// For how many ticks in a row a state lasts: the whole part of an exponential is geometric.
+    /// Draws the number of ticks in a row that a state lasts: the whole part of an exponential is
+    /// geometric.
     fn run(end: f64, stream: &mut Stream) -> u64 {
         ((stream.exponential() / end) as u64).saturating_add(1)
     }
@@ -153,7 +154,7 @@ struct Voice {
     interval: Span,
     /// Time of the first packet, until it has left.
     first: Option<Span>,
-    /// How many packets are left of this run of ticks that find the source ON.
+    /// Number of packets left of this run of ticks that find the source ON.
     left: u64,
     /// `None` without silence suppression.
     ticks: Option<Ticks>,
@@ -240,7 +241,7 @@ mod tests {
         (on, off)
     }
 
-    /// Voice would load the network wrongly. In the long run a share p = on / (on + off) of all
+    /// Mean rates are activity times peak. In the long run a share p = on / (on + off) of all
     /// instants is ON, and the clock does not know when: so p of its ticks send, and the mean rate
     /// is p times the codec's. The share of ON in a time H has variance 2 p (1 - p) / (r H), with r
     /// = 1/on + 1/off the decay of its covariance: for H = 1,000,000 s a standard error of 0.14 %
@@ -280,9 +281,9 @@ mod tests {
         }
     }
 
-    /// The mix of codecs would not be the draft's: its section 3.2 gives 31, 37.2 and 9.3 kbit/s
-    /// for the codecs with silence suppression, and section 3.1 a ratio of 15 to 1 between the
-    /// fastest and the slowest flow: 144 / (24 * 1.004 / 2.594) = 15.50.
+    /// Rates are those of the draft: its section 3.2 gives 31, 37.2 and 9.3 kbit/s for the codecs
+    /// with silence suppression, and section 3.1 a ratio of 15 to 1 between the fastest and the
+    /// slowest flow: 144 / (24 * 1.004 / 2.594) = 15.50.
     #[test]
     fn rates_are_those_of_the_draft() {
         let rate = |codec, suppressed| voice(codec, suppressed).mean_rate.unwrap().bps() as f64;
@@ -293,13 +294,12 @@ mod tests {
         assert!((ratio - 15.50).abs() < 0.005, "{ratio}");
     }
 
-    /// ON and OFF times would not be exponential with the given means. With r = 1/on +
-    /// 1/off, P(ON at the next tick | ON) = p + (1 - p) e^(-r T) = s, so runs of ON ticks are
-    /// geometric: mean 1/(1 - s), coefficient of variation sqrt(s) (0.99: nearly the 1 of the
-    /// exponential), and P(run > 50 ticks, 1 s) = s^50; likewise OFF with p and 1 - p exchanged.
-    /// Bounds are five standard errors: of a mean, 1/sqrt(n) of it at a coefficient of variation
-    /// near 1; of that coefficient, 1/sqrt(n) as well (kurtosis 9); of a frequency,
-    /// sqrt(f (1 - f) / n).
+    /// Talkspurts and silences are exponential with the given means. With r = 1/on + 1/off, P(ON at
+    /// the next tick | ON) = p + (1 - p) e^(-r T) = s, so runs of ON ticks are geometric: mean
+    /// 1/(1 - s), coefficient of variation sqrt(s) (0.99: nearly the 1 of the exponential), and
+    /// P(run > 50 ticks, 1 s) = s^50; likewise OFF with p and 1 - p exchanged. Bounds are five
+    /// standard errors: of a mean, 1/sqrt(n) of it at a coefficient of variation near 1; of that
+    /// coefficient, 1/sqrt(n) as well (kurtosis 9); of a frequency, sqrt(f (1 - f) / n).
     #[test]
     fn talkspurts_and_silences_are_exponential() {
         let memory = exp(-(1.0 / ON + 1.0 / OFF) * 0.020);
@@ -319,11 +319,11 @@ mod tests {
         }
     }
 
-    /// The source would be another one than the ON/OFF process of the draft under a free-running
-    /// clock: here that process runs from one change of state to the next, with its exponential
-    /// times drawn, and is looked at at the ticks. Both must pass from ON to ON, and from OFF to
-    /// OFF, equally often: bounds are five standard errors of a difference of frequencies. Times of
-    /// half a tick make most of the ON times invisible.
+    /// The chain is the ON/OFF process of the draft seen at the ticks of a free-running clock: here
+    /// that process runs from one change of state to the next, with its exponential times drawn,
+    /// and is looked at at the ticks. Both must pass from ON to ON, and from OFF to OFF, equally
+    /// often: bounds are five standard errors of a difference of frequencies. Times of half a tick
+    /// make most of the ON times invisible.
     #[test]
     fn the_chain_is_the_process_seen_at_ticks() {
         const TICKS: u32 = 1_000_000;
@@ -351,12 +351,12 @@ mod tests {
         }
     }
 
-    /// Flows would begin in step, or in the wrong state. The first tick lies uniformly in the
-    /// interval T. With on = off = T/2 the relaxation is 4/T, and the first tick, at U T, finds ON
-    /// with probability 1/2 (stationary), 1/2 + 1/2 E e^(-4U) = 1/2 + (1 - e^-4)/8 = 0.62271 (ON),
-    /// and 1/2 less that eighth = 0.37729 (OFF). With off = 3 T/2 the share of ON is 1/4, the
-    /// relaxation a = 8/(3 T), and either state makes it 1/4 + 1/4 (1 - e^-a)/a = 0.33724. Bounds
-    /// are five standard errors: a frequency over n flows has sqrt(p (1 - p) / n), a mean of
+    /// The first packet has a random phase and the state asked for. The first tick lies uniformly
+    /// in the interval T. With on = off = T/2 the relaxation is 4/T, and the first tick, at U T,
+    /// finds ON with probability 1/2 (stationary), 1/2 + 1/2 E e^(-4U) = 1/2 + (1 - e^-4)/8 =
+    /// 0.62271 (ON), and 1/2 less that eighth = 0.37729 (OFF). With off = 3 T/2 the share of ON is
+    /// 1/4, the relaxation a = 8/(3 T), and either state makes it 1/4 + 1/4 (1 - e^-a)/a = 0.33724.
+    /// Bounds are five standard errors: a frequency over n flows has sqrt(p (1 - p) / n), a mean of
     /// uniforms 0.2887/sqrt(n).
     #[test]
     fn the_first_packet_has_a_random_phase_and_the_state_asked_for() {
@@ -391,8 +391,8 @@ mod tests {
         }
     }
 
-    /// Flows without silence suppression would pause, or flows with it would share the timer of a
-    /// constant interval. An OFF time of zero is no silence.
+    /// Only voice without silence suppression promises a constant gap, and keeps it: the others do
+    /// not share the timer of a constant interval. An OFF time of zero is no silence.
     #[test]
     fn only_constant_voice_promises_a_constant_gap() {
         let zero = [
@@ -415,8 +415,8 @@ mod tests {
         assert_eq!((voice("g729_20ms", true).make)(&mut stream).constant_gap(), None);
     }
 
-    /// A slip would run as another source, or a source that never sends would run for ever: what is
-    /// wrong is refused under its key.
+    /// Impossible parameters are refused under their keys: no slip runs as another source, and no
+    /// source that never sends runs for ever.
     #[test]
     fn impossible_parameters_are_refused() {
         let codecs: Vec<&str> = Codec::WORDS.iter().map(|(word, _)| *word).collect();

@@ -1,5 +1,5 @@
-//! What no run of calls may do, whatever its meters mark: over a tandem of three links, with calls
-//! that come in all ways and end in all ways.
+//! Invariants of any run of calls, whatever its meters mark: over a tandem of three links, with
+//! calls that come in all ways and end in all ways.
 
 use std::collections::BTreeMap;
 
@@ -74,8 +74,8 @@ fn is_marked(packet: &Packet) -> bool {
     packet.pcn() == Some(PcnMark::Excess)
 }
 
-/// The invariants below would hold of a run in which nothing happens: calls begin and end in every
-/// way there is, and some are blocked.
+/// Calls begin and end in every way there is, and some are blocked: the invariants below are not
+/// those of a run in which nothing happens.
 #[test]
 fn everything_happens() {
     let mut total = CallCount::default();
@@ -93,8 +93,8 @@ fn everything_happens() {
     assert!(least.iter().all(|count| *count > 50) && total.refused > 0, "{total:?}");
 }
 
-/// Calls would send before they are there, after they have ended, or though they were blocked:
-/// every call begins once, ends at most once, and sends only between the two.
+/// Every call begins once, ends at most once, and sends only between the two: not if it was
+/// blocked.
 #[test]
 fn calls_send_only_while_they_live() {
     for seed in SEEDS {
@@ -107,9 +107,8 @@ fn calls_send_only_while_they_live() {
     }
 }
 
-/// Termination would strike others than the marked, or later or earlier than a round trip after the
-/// egress node saw the mark: a call that is terminated was marked first exactly 50 ms before, and
-/// one marked more than 50 ms ago is no longer there.
+/// Termination strikes the marked after a round trip and no other call: a call that is terminated
+/// was marked first exactly 50 ms before, and one marked more than 50 ms ago is no longer there.
 #[test]
 fn termination_strikes_the_marked_after_a_round_trip() {
     for seed in SEEDS {
@@ -125,8 +124,8 @@ fn termination_strikes_the_marked_after_a_round_trip() {
     }
 }
 
-/// A node would take back what another has marked, packets of a call would overtake each other or
-/// come twice, or what the egress node sees would not be what the last meter left.
+/// Marks stay and packets keep their order: no node takes back what another has marked, no packet
+/// of a call overtakes another or comes twice, and the egress node sees what the last meter left.
 #[test]
 fn marks_stay_and_packets_keep_their_order() {
     for seed in SEEDS {
@@ -159,7 +158,7 @@ fn marks_stay_and_packets_keep_their_order() {
     }
 }
 
-/// Counters would lose calls: at any moment, and across the reset at the end of the warm-up, those
+/// Calls balance at any time: at any moment, and across the reset at the end of the warm-up, those
 /// present are those that came less those that went, which is what the facts say.
 #[test]
 fn calls_balance_at_any_time() {
@@ -182,7 +181,7 @@ fn calls_balance_at_any_time() {
     }
 }
 
-/// New calls would come in while they are blocked, or be blocked while they are not.
+/// New calls come in only while they are not blocked, and are blocked only while they are.
 #[test]
 fn the_gate_is_what_it_says() {
     for seed in SEEDS {
@@ -202,7 +201,7 @@ fn the_gate_is_what_it_says() {
     }
 }
 
-/// Linked flows would part at their beginning: they begin in pairs at one instant.
+/// Linked flows begin in pairs at one instant.
 #[test]
 fn linked_flows_begin_together() {
     for seed in SEEDS {
@@ -225,7 +224,7 @@ fn linked_flows_begin_together() {
     }
 }
 
-/// A run could not be repeated, or all runs would be one.
+/// A seed decides everything: a run can be repeated, and another seed gives another run.
 #[test]
 fn a_seed_decides_everything() {
     let digest = |seed| {

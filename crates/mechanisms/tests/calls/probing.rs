@@ -46,7 +46,7 @@ fn never(_packet: &Packet, _now: Time) -> PcnMark {
     PcnMark::Unmarked
 }
 
-/// A call would test at other times than asked for: the first probe with the arrival, the others
+/// Probes leave at their times and media after them: the first probe with the arrival, the others
 /// every 20 ms, 5 in all before the media, or as many as the media delay lasts (and one without
 /// any). Media wait for the end of the test, or only for the media delay; all calls stay.
 #[test]
@@ -78,7 +78,7 @@ fn probes_leave_at_their_times_and_media_after_them() {
     }
 }
 
-/// A marked probe would let its call in: with the first probe marked, whether threshold- or
+/// A marked probe refuses its call: with the first probe marked, whether threshold- or
 /// excess-traffic-marked, the call is refused 10 ms on the way and 50 ms back after its arrival,
 /// and sends nothing more; before the media, it never sends any. All that is counted as refused,
 /// also where excess-traffic marks end calls in progress.
@@ -108,8 +108,8 @@ fn a_marked_probe_refuses_its_call() {
     }
 }
 
-/// A call would be refused after its test: with a round-trip time of 190 ms the first mark is back
-/// 200 ms after the arrival, when the test is over; with 189 ms it is back before.
+/// No call is refused after its test: with a round-trip time of 190 ms the first mark is back 200
+/// ms after the arrival, when the test is over; with 189 ms it is back before.
 #[test]
 fn after_the_window_nobody_is_refused() {
     for scheme in SCHEMES {
@@ -124,7 +124,7 @@ fn after_the_window_nobody_is_refused() {
     }
 }
 
-/// Marks of media would count as those of probes: they refuse no call.
+/// Marks of media do not count as those of probes: they refuse no call.
 #[test]
 fn marked_media_refuse_no_call() {
     for scheme in SCHEMES {
@@ -136,8 +136,7 @@ fn marked_media_refuse_no_call() {
     }
 }
 
-/// The test would depend on the first probe alone, or on the last: a mark of any probe refuses the
-/// call, 60 ms after that probe left.
+/// A mark of any probe refuses the call, 60 ms after that probe left.
 #[test]
 fn any_probe_can_refuse() {
     for number in 0..5_u64 {

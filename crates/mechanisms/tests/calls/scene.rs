@@ -29,7 +29,7 @@ pub fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// What `build` makes of the section with these keys and values.
+/// Builds what `build` makes of the section with these keys and values.
 pub fn section<T>(
     entries: &[(&str, Value)],
     build: impl FnOnce(&Section<'_>) -> Result<T, Problem>,
@@ -85,7 +85,7 @@ pub fn steady(bytes: u64, ms: u64, random_phase: bool) -> TrafficKind {
     TrafficKind::new(make, Some(size), mean_rate)
 }
 
-/// How a wire marks a packet that enters it.
+/// Rule by which a wire marks a packet that enters it.
 pub type Marking = Box<dyn FnMut(&Packet, Time) -> PcnMark + Send>;
 
 /// A way of 10 ms that marks as told.
@@ -94,7 +94,7 @@ pub struct Wire {
     under_way: VecDeque<Packet>,
 }
 
-/// How long packets are on the wire.
+/// Time that packets are on the wire.
 pub const WAY: Span = Span::from_ms(10);
 
 impl LogicalProcess for Wire {}
@@ -112,7 +112,7 @@ impl Element for Wire {
     }
 }
 
-/// What was seen, in order.
+/// Observed fact of a run.
 #[derive(Clone, Debug)]
 pub enum Fact {
     Call(CallEvent, u64, FlowId),
@@ -160,7 +160,7 @@ impl Class {
 /// A law by name, with its parameters.
 pub type Law = (&'static str, Vec<(&'static str, Value)>);
 
-/// What was seen, and when.
+/// Observed facts in order, with their times.
 pub type Log = Vec<(Time, Fact)>;
 
 /// Between the ingress and the egress node.

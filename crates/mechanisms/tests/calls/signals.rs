@@ -27,9 +27,10 @@ fn per_packet(ms: u64) -> EdgePlan {
     EdgePlan { termination: termination("per_packet"), ..edge(ms) }
 }
 
-/// A marked call would stop too early or too late: its packet 3 leaves at 60 ms and is at the
-/// egress node at 70 ms, so the source hears of it at 120 ms. By then it has sent packets 0 to 6 (6
-/// at the instant of the signal), and nothing comes after. Without a law nothing ends.
+/// A marked call ends one round trip after the egress node sees the mark: its packet 3 leaves at 60
+/// ms and is at the egress node at 70 ms, so the source hears of it at 120 ms. By then it has sent
+/// packets 0 to 6 (6 at the instant of the signal), and nothing comes after. Without a law nothing
+/// ends.
 #[test]
 fn a_marked_call_ends_one_round_trip_after_the_egress_node_sees_the_mark() {
     for life in marked(5, &[3], per_packet(RTT)) {
@@ -43,8 +44,8 @@ fn a_marked_call_ends_one_round_trip_after_the_egress_node_sees_the_mark() {
     assert!(marked(5, &[3], edge(RTT)).iter().all(|life| life.over.is_empty()));
 }
 
-/// Further marks of a call would end it twice, or end its successor in the same place of the table:
-/// packets 3, 4 and 5 are marked, three signals are under way, one call ends.
+/// Further signals of a terminated call are ignored, also by its successor in the same place of the
+/// table: packets 3, 4 and 5 are marked, three signals are under way, one call ends.
 #[test]
 fn further_signals_of_a_terminated_call_are_ignored() {
     let lives = marked(3, &[3, 4, 5], per_packet(RTT));
@@ -52,9 +53,9 @@ fn further_signals_of_a_terminated_call_are_ignored() {
     assert!(lives.iter().all(|life| life.over == [(at(120), CallEvent::Terminated)]));
 }
 
-/// A late signal would end another call than the marked one: the first call's packets 3 and 4 are
-/// marked; it ends at 120 ms, a new call takes its place in the table at 125 ms, and the signal of
-/// packet 4 arrives at 140 ms.
+/// A late signal does not end the successor of the marked call: the first call's packets 3 and 4
+/// are marked; it ends at 120 ms, a new call takes its place in the table at 125 ms, and the signal
+/// of packet 4 arrives at 140 ms.
 #[test]
 fn a_late_signal_does_not_end_the_successor() {
     let mut class = Class::new(&[("initial", 1.into())], vec![steady(200, 20, false)]);
@@ -77,8 +78,7 @@ fn a_late_signal_does_not_end_the_successor() {
     assert_eq!(over, [vec![(at(120), CallEvent::Terminated)], vec![]]);
 }
 
-/// Signals would not be instant when they are asked to be: with a round-trip time of 0 the call
-/// ends when the mark is seen.
+/// Signals are instant with a round-trip time of 0: the call ends when the mark is seen.
 #[test]
 fn without_a_round_trip_the_call_ends_at_the_mark() {
     for life in marked(4, &[3], per_packet(0)) {
@@ -87,8 +87,8 @@ fn without_a_round_trip_the_call_ends_at_the_mark() {
     }
 }
 
-/// Every call would have the same round-trip time where each should have its own: between 20 and 80
-/// ms, spread over all of it (of 400 uniform times, none below 21 ms has probability 0.001).
+/// A random round-trip time is drawn for each call: between 20 and 80 ms, spread over all of it (of
+/// 400 uniform times, none below 21 ms has probability 0.001).
 #[test]
 fn a_random_round_trip_is_drawn_for_each_call() {
     let rtt = Spread::Uniform(Span::from_ms(20), Span::from_ms(80));
@@ -104,7 +104,7 @@ fn a_random_round_trip_is_drawn_for_each_call() {
     assert!((mean - 50.0).abs() < 3.5, "{mean}");
 }
 
-/// A threshold mark would end calls: only excess-traffic marks do.
+/// Threshold marks end no call: only excess-traffic marks do.
 #[test]
 fn threshold_marks_end_nothing() {
     let class = Class::new(&[("initial", 4.into())], vec![steady(200, 20, true)]);

@@ -74,8 +74,8 @@ fn every_scene() -> impl Iterator<Item = Scene> {
     kinds.flat_map(|(law, dual)| (0..6).map(move |seed| any_scene(seed, law, dual)))
 }
 
-/// A ring would lose packets in transit, which insertion buffers exist to prevent, or packets would
-/// vanish or appear. Hosts have room for everything, so that whatever is dropped was in transit.
+/// A ring loses no packet in transit, as insertion buffers are to ensure, and none vanishes or
+/// appears. Hosts have room for everything, so that whatever is dropped was in transit.
 #[test]
 fn nothing_is_lost_in_transit() {
     for scene in every_scene() {
@@ -94,7 +94,7 @@ fn nothing_is_lost_in_transit() {
     }
 }
 
-/// A ring would reorder a flow, which no law and no buffer may do.
+/// Packets of a flow stay in order under every law and with every buffer.
 #[test]
 fn packets_of_a_flow_stay_in_order() {
     for scene in every_scene() {
@@ -108,7 +108,7 @@ fn packets_of_a_flow_stay_in_order() {
     }
 }
 
-/// A run could not be repeated, or watching would change it, or stopping in between.
+/// Equal runs are equal, whether they are watched, stopped in between, or neither.
 #[test]
 fn equal_runs_are_equal_watched_or_not() {
     for scene in every_scene().step_by(3) {
@@ -128,7 +128,7 @@ fn equal_runs_are_equal_watched_or_not() {
     }
 }
 
-/// Spans would carry more than their rate.
+/// No span carries more than its rate.
 #[test]
 fn no_span_carries_more_than_its_rate() {
     for scene in every_scene().step_by(2) {

@@ -1,4 +1,4 @@
-//! Who goes first: the rules of RFC 2892, section 5.1 and figure 17, to the microsecond.
+//! Order of packets by the rules of RFC 2892, section 5.1 and figure 17, to the microsecond.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use super::scene::{Scene, Source, buffers};
 /// A byte takes a microsecond.
 const RATE: u64 = 8_000_000;
 
-/// When packets of which flow arrive, in us.
+/// Arrivals of packets: number of the flow, and time in us.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<(u32, u64)>>>);
 
@@ -70,16 +70,15 @@ fn in_order(kinds: [u32; 4]) -> Vec<(u32, u64)> {
     std::iter::once((FIRST, 1500)).chain(kinds.into_iter().zip(times)).collect()
 }
 
-/// Priorities would not be those of the RFC: high priority in transit, then of the host, then low
-/// priority of the host, ahead of low priority in transit.
+/// With two buffers the host goes ahead of low-priority transit, as in the RFC: high priority in
+/// transit, then of the host, then low priority of the host, ahead of low priority in transit.
 #[test]
 fn with_two_buffers_the_host_goes_ahead_of_low_priority_transit() {
     let order = in_order([TRANSIT_HIGH, HOST_HIGH, HOST_LOW, TRANSIT_LOW]);
     assert_eq!(arrivals(&crossing()), order);
 }
 
-/// TB_HI_THRESHOLD would stop no packet: above it low priority of the host waits, high priority
-/// does not.
+/// Above TB_HI_THRESHOLD low priority of the host waits, and high priority does not.
 #[test]
 fn above_the_high_threshold_low_priority_of_the_host_waits() {
     let mut scene = crossing();
@@ -91,8 +90,7 @@ fn above_the_high_threshold_low_priority_of_the_host_waits() {
     assert_eq!(arrivals(&scene), order, "at the threshold it does not");
 }
 
-/// The host would send into a ring whose transit buffer has no room: when that is full, both of its
-/// classes wait.
+/// With a full transit buffer the host waits, with both of its classes.
 #[test]
 fn with_a_full_buffer_the_host_waits() {
     let mut scene = crossing();
@@ -101,7 +99,7 @@ fn with_a_full_buffer_the_host_waits() {
     assert_eq!(arrivals(&scene), order);
 }
 
-/// A single transit buffer would reorder what passes, or let the host ahead.
+/// With one buffer transit goes ahead of the host, and in order.
 #[test]
 fn with_one_buffer_transit_goes_first_and_in_order() {
     let mut scene = crossing();
@@ -110,7 +108,7 @@ fn with_one_buffer_transit_goes_first_and_in_order() {
     assert_eq!(arrivals(&scene), order);
 }
 
-/// A hop would take something else than transmission and propagation: 100 B and 5 us, twice.
+/// A packet takes a transmission and a propagation delay each hop: 100 B and 5 us, twice.
 #[test]
 fn a_packet_takes_a_transmission_and_a_delay_each_hop() {
     let mut scene = Scene::new(RATE, 3, Span::from_us(5));
@@ -123,9 +121,9 @@ fn a_packet_takes_a_transmission_and_a_delay_each_hop() {
     assert_eq!(arrivals(&scene), [(0, 1107)]);
 }
 
-/// Frames for one destination would take the room of those for another. While a frame of 300 B is
-/// sent, three of 100 B for the same station fill their queue of 300 B; one for another station
-/// comes after them.
+/// Each queue has room of its own: frames for one destination do not take that of others. While a
+/// frame of 300 B is sent, three of 100 B for the same station fill their queue of 300 B; one for
+/// another station comes after them.
 #[test]
 fn each_queue_has_room_of_its_own() {
     let mut scene = Scene::new(RATE, 4, Span::ZERO);
@@ -142,9 +140,10 @@ fn each_queue_has_room_of_its_own() {
     assert_eq!([count(&scene, 1), count(&scene, 2)], [3, 0]);
 }
 
-/// One destination would hold up the host's frames for another. While a frame of 1000 B is sent,
-/// three for the next station come, then three for the one after two more; with a queue for each
-/// destination they take turns, and the far ones need 200 us more.
+/// Queues of destinations take turns: one destination does not hold up the host's frames for
+/// another. While a frame of 1000 B is sent, three for the next station come, then three for the
+/// one after two more; with a queue for each destination they take turns, and the far ones need 200
+/// us more.
 #[test]
 fn queues_of_destinations_take_turns() {
     let mut scene = Scene::new(RATE, 4, Span::ZERO);

@@ -36,7 +36,7 @@ pub struct Source {
     pub precedence: u8,
     pub rate: u64,
     pub start: Span,
-    /// How long it sends, and after what time again.
+    /// Time for which it sends, and time after which it sends again.
     pub burst: Option<(Span, Span)>,
     pub size: u16,
 }
@@ -209,7 +209,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// When frame `number` leaves.
+    /// Returns the time at which frame `number` leaves.
     fn time(&self, number: u64) -> Time {
         let Source { rate, size, start, burst, .. } = self.source;
         let gap = Rate::from_bps(rate).transmission_time(Size::from_bytes(u64::from(size)));

@@ -1,5 +1,5 @@
-//! What stations get of a ring, against what fairness with spatial reuse (RIAS, which is max-min
-//! over stations) gives them.
+//! Shares that stations get of a ring, against those that fairness with spatial reuse (RIAS, which
+//! is max-min over stations) gives them.
 
 use forebay_units::Span;
 
@@ -21,7 +21,7 @@ fn near(measured: f64, expected: f64, what: &str) {
     assert!(error < 0.02, "{what}: {measured:.4e} bit/s, expected {expected:.4e}");
 }
 
-/// A station would be throttled although no other station wants the ring.
+/// A station alone fills the ring: it is not throttled while no other station wants it.
 #[test]
 fn a_station_alone_fills_the_ring() {
     for law in FAIR {
@@ -51,7 +51,7 @@ fn share_evenly(stations: usize, law: &'static str, sources: Vec<Source>) {
     }
 }
 
-/// A station near the hub would take more than one farther away, or less: two get half each.
+/// Two backlogged stations get half each, near the hub or farther away.
 #[test]
 fn two_backlogged_stations_share_evenly() {
     for law in FAIR {
@@ -59,7 +59,7 @@ fn two_backlogged_stations_share_evenly() {
     }
 }
 
-/// Shares would depend on the place in a parking lot: four stations that send to one hub get a
+/// A parking lot shares evenly, whatever the place: four stations that send to one hub get a
 /// quarter each.
 #[test]
 fn a_parking_lot_shares_evenly() {
@@ -68,9 +68,9 @@ fn a_parking_lot_shares_evenly() {
     }
 }
 
-/// Fairness would have nothing to do. Without it a host frame goes ahead of transit until the
-/// transit buffer passes its high threshold; from then on F's frames keep it there, and D,
-/// downstream, gets nothing.
+/// Without a law the station upstream takes all, which is what fairness is for: a host frame goes
+/// ahead of transit until the transit buffer passes its high threshold; from then on F's frames
+/// keep it there, and D, downstream, gets nothing.
 #[test]
 fn without_a_law_the_station_upstream_takes_all() {
     let scene = ring(6, "none", vec![greedy(OC12, 0, 5), greedy(OC12, 2, 5)]);
@@ -79,8 +79,9 @@ fn without_a_law_the_station_upstream_takes_all() {
     assert!(counts.flows[1] < 0.01 * OC12 as f64, "D: {}", counts.flows[1]);
 }
 
-/// Destinations would not strip their packets: on disjoint segments, and on the two ringlets, each
-/// flow has the whole rate. Messages of the laws take 16 B in 102.88 us, 0.2 %.
+/// Disjoint segments carry the whole rate each, as destinations strip their packets: on disjoint
+/// segments, and on the two ringlets, each flow has the whole rate. Messages of the laws take 16 B
+/// in 102.88 us, 0.2 %.
 #[test]
 fn disjoint_segments_carry_the_whole_rate_each() {
     for law in FAIR {
@@ -93,7 +94,7 @@ fn disjoint_segments_carry_the_whole_rate_each() {
     }
 }
 
-/// A station would be held to what another does not use: a light one, with 20 Mbit/s, gets what it
+/// A station is not held to what another does not use: a light one, with 20 Mbit/s, gets what it
 /// sends, and the other more than the half that it has against a backlogged one.
 #[test]
 fn a_light_station_gets_what_it_sends() {

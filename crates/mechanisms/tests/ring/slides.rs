@@ -18,10 +18,11 @@ fn bursts(rate: u64, precedence: u8, burst_rate: u64) -> Scene {
     scene
 }
 
-/// SRP-fa would not do what its numbers say. Each burst cuts F to what D sends on average, 1/21 of
-/// its rate (low priority: 4.6 or 1.1 % of the line) or 0 (high priority does not count). F is held
-/// there for at most the burst, 1 ms, and the time to hear of its end, 0.4 ms; the ramp 1 -
-/// exp(-t/tau) with tau = 6.533 ms then fills the rest of the 21 ms. The mean allowance is
+/// The ramp of SRP-fa decides what bursts leave to the station upstream. Each burst cuts F to what
+/// D sends on average, 1/21 of its rate (low priority: 4.6 or 1.1 % of the line) or 0 (high
+/// priority does not count). F is held there for at most the burst, 1 ms, and the time to hear of
+/// its end, 0.4 ms; the ramp 1 - exp(-t/tau) with tau = 6.533 ms then fills the rest of the 21 ms.
+/// The mean allowance is
 ///
 ///   1 - [h (1 - low) + (1 - low) tau (1 - exp(-(21 - h)/tau))] / 21
 ///
@@ -41,16 +42,16 @@ fn the_ramp_decides_what_bursts_leave_to_the_station_upstream() {
     }
 }
 
-/// D's bursts would be lost or delayed beyond their period: 50 packets of 1500 B each
-/// 21 ms, 28.57 Mbit/s.
+/// All that D's bursts bring is delivered within their period: 50 packets of 1500 B each 21 ms,
+/// 28.57 Mbit/s.
 #[test]
 fn what_bursts_bring_is_delivered() {
     let delivered = bursts(OC12, 1, 600_000_000).build().measure(0.62, 1.46).flows[1];
     assert!((delivered / (75_000.0 * 8.0 / 0.021) - 1.0).abs() < 0.02, "{delivered}");
 }
 
-/// High priority would wait for low priority. It has the transmitter after at most one low-priority
-/// packet and one message: 1516 B at the line rate.
+/// High priority waits for at most one packet of low priority and one message: 1516 B at the line
+/// rate.
 #[test]
 fn high_priority_waits_for_at_most_one_packet() {
     for rate in [OC12, OC48] {
@@ -64,7 +65,7 @@ fn high_priority_waits_for_at_most_one_packet() {
     }
 }
 
-/// A single transit buffer, which goes before the host, would starve high priority: a frame of
+/// High priority is heard behind a single transit buffer, which goes before the host: a frame of
 /// either class that waits for longer than an interval makes D congested, so that F makes room, and
 /// all of D's 50 Mbit/s arrives.
 #[test]
@@ -76,9 +77,9 @@ fn behind_a_single_buffer_high_priority_is_heard() {
     assert!((delivered / 50e6 - 1.0).abs() < 0.02, "{delivered}");
 }
 
-/// VoQ would panic as SRP-fa does. F falls to half of the line (D has none committed) from the
-/// burst until F hears that it is over: 1 ms, plus 102.88 us, 300 us of activity and 2 * 50 us.
-/// That costs 1.503 / 21 of a half, 3.6 % of the line.
+/// Under VoQ bursts cost half of their time: F falls to half of the line (D has none committed)
+/// from the burst until F hears that it is over: 1 ms, plus 102.88 us, 300 us of activity and 2 *
+/// 50 us. That costs 1.503 / 21 of a half, 3.6 % of the line.
 #[test]
 fn under_voq_bursts_cost_half_of_their_time() {
     let mut scene = bursts(OC12, 1, 600_000_000);

@@ -8,7 +8,8 @@ pub fn example<B>(entry: &Entry<B>) -> Value {
     parameters(entry.example)
 }
 
-/// What `text` has between the braces of a mechanism: a key and its value on each line.
+/// Returns the parameters that `text` has between the braces of a mechanism: a key and its value on
+/// each line.
 pub fn parameters(text: &str) -> Value {
     let table = DeTable::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     plain(&DeValue::Table(table.into_inner()))
@@ -52,7 +53,7 @@ pub fn with(base: &Value, key: &str, value: Value) -> Value {
     Value::Table(table)
 }
 
-/// What `build` makes of the section that holds `parameters`.
+/// Builds what `build` makes of the section that holds `parameters`.
 pub fn build<T>(
     parameters: &Value,
     build: impl FnOnce(&Section<'_>) -> Result<T, Problem>,

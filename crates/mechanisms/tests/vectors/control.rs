@@ -12,7 +12,7 @@ use forebay_units::{Span, Time};
 use crate::support::{build, parameters};
 use crate::vector::{Keys, State, compare_values, state};
 
-/// What a control is told.
+/// Fact that a control is told.
 enum Fact {
     Acknowledged { acked: u64, marked: u64, outstanding: u64, rtt: Option<Span> },
     Signalled { signal: Signal, flight: f64 },
@@ -33,7 +33,7 @@ pub struct ControlVector {
 }
 
 impl ControlVector {
-    /// Whether `text` is one, and not a vector of a queue.
+    /// Returns true if `text` is one, and not a vector of a queue.
     pub fn is_one(text: &str) -> bool {
         text.lines().any(|line| line.starts_with("acks ="))
     }
@@ -71,7 +71,7 @@ impl ControlVector {
         Ok(vector)
     }
 
-    /// What is not as the vector says.
+    /// Runs the vector; the error says what is not as the vector says.
     pub fn run(&self) -> Result<(), String> {
         let name = &self.mechanism;
         let entry = CONTROLS.iter().find(|entry| entry.name == *name);

@@ -85,7 +85,7 @@ fn read(folder: &Path, file: &Path) -> Either {
     read.unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
-/// A mechanism would not be the one that its standard defines: each vector's departures, drops,
+/// Mechanisms do what their vectors, and so their standards, say: each vector's departures, drops,
 /// marks and states come out as its file has them.
 #[test]
 fn mechanisms_do_what_their_vectors_say() {
@@ -99,9 +99,8 @@ fn mechanisms_do_what_their_vectors_say() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
 }
 
-/// An implementer could not tell what a number rests on, or would look for a case under another
-/// mechanism: each vector lies in the folder of its mechanism and says what it is for and where its
-/// expected numbers come from.
+/// Vectors say what they rest on, for those who implement a mechanism: each vector lies in the
+/// folder of its mechanism and says what it is for and where its expected numbers come from.
 #[test]
 fn vectors_say_what_they_rest_on() {
     for vector in vectors() {
@@ -112,8 +111,8 @@ fn vectors_say_what_they_rest_on() {
     }
 }
 
-/// A vector that is wrong would pass: a number that is not the mechanism's, a key that is not read,
-/// and a state between two events are each refused.
+/// Wrong vectors are refused: a number that is not the mechanism's, a key that is not read, and a
+/// state between two events are each refused.
 #[test]
 fn wrong_vectors_are_refused() {
     let text = r#"

@@ -14,7 +14,7 @@ use forebay_units::{Span, Time};
 use crate::support::{build, parameters};
 use crate::vector::{Keys, State, compare_values, state};
 
-/// What happens at one time, in this order.
+/// Events at one time, in this order.
 #[derive(Default)]
 struct Events {
     limited: bool,
@@ -47,7 +47,7 @@ pub struct SampledVector {
 }
 
 impl SampledVector {
-    /// Whether `text` is one.
+    /// Returns true if `text` is one.
     pub fn is_one(text: &str) -> bool {
         text.lines().any(|line| line.starts_with("sends ="))
     }
@@ -86,7 +86,7 @@ impl SampledVector {
         Ok(vector)
     }
 
-    /// What is not as the vector says.
+    /// Runs the vector; the error says what is not as the vector says.
     pub fn run(&self) -> Result<(), String> {
         let name = &self.mechanism;
         let entry = CONTROLS.iter().find(|entry| entry.name == *name);

@@ -25,7 +25,7 @@ type Happened = (u64, u64);
 /// The same, with a reason if it is a drop.
 type Row = (u64, u64, Option<String>);
 
-/// What a queue did.
+/// Actions of a queue.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     departures: Vec<Happened>,
@@ -167,7 +167,7 @@ impl Vector {
         Ok(vector)
     }
 
-    /// What is not as the vector says.
+    /// Runs the vector; the error says what is not as the vector says.
     pub fn run(&self) -> Result<(), String> {
         let name = &self.mechanism;
         let entry = QUEUES.iter().find(|entry| entry.name == *name);
@@ -242,7 +242,7 @@ fn compare_state(expected: &State, queue: &dyn QueueDisc) -> Result<(), String> 
     compare_values(expected, &found)
 }
 
-/// Whether `found` has the values of a state.
+/// Checks that `found` has the values of a state.
 pub fn compare_values(expected: &State, found: &BTreeMap<String, f64>) -> Result<(), String> {
     let at = expected.at_ns;
     for (name, value) in &expected.values {
@@ -345,7 +345,7 @@ struct Bench {
     queue: Box<dyn QueueDisc>,
     stream: Stream,
     free_at: Time,
-    /// From when on the queue has a packet to send, if it gave none when asked last.
+    /// Time from which the queue has a packet to send, if it gave none when asked last.
     held_until: Time,
     outcome: Outcome,
 }
@@ -357,7 +357,7 @@ impl Bench {
         Self { rate, queue, stream, free_at, held_until, outcome: Outcome::default() }
     }
 
-    /// When the next transmission begins, if packets wait.
+    /// Returns the time at which the next transmission begins, if packets wait.
     fn next_start(&self) -> Option<Time> {
         (self.queue.backlog().packets > 0).then_some(self.free_at.max(self.held_until))
     }

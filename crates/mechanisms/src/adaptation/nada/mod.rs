@@ -139,8 +139,8 @@ fn build(section: &Section<'_>) -> Result<AdaptationKind, Problem> {
     })
 }
 
-/// What a report says (RFC 8698, section 5.3): the mode in one bit, the signal in 15 bits and units
-/// of 0.1 ms, the receiving rate in 32 bits and bit/s.
+/// Content of a report (RFC 8698, section 5.3): the mode in one bit, the signal in 15 bits and
+/// units of 0.1 ms, the receiving rate in 32 bits and bit/s.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Report {
     ramp_up: bool,
@@ -176,7 +176,7 @@ struct Sender {
     /// r_ref, in bit/s.
     reference: f64,
     latest: Report,
-    /// When the latest report came (t_last).
+    /// Time at which the latest report came (t_last).
     last: Option<Time>,
 }
 

@@ -25,7 +25,7 @@ struct Seen {
 
 pub(super) struct Receiver {
     of: NadaParameters,
-    /// What arrived in the window of observation.
+    /// Packets that arrived in the window of observation.
     seen: VecDeque<Seen>,
     /// The latest delays, for the filter.
     delays: VecDeque<Span>,
@@ -77,7 +77,8 @@ impl Receiver {
         threshold * exp(-self.of.warping * (delay - threshold) / threshold)
     }
 
-    /// Whether the sender may ramp up: nothing was lost in the window, and no queue has built up.
+    /// Returns true if the sender may ramp up: nothing was lost in the window, and no queue has
+    /// built up.
     fn may_ramp_up(&self) -> bool {
         let bound = self.base + self.of.queue_threshold;
         self.seen.iter().all(|seen| seen.lost == 0 && seen.delay < bound)

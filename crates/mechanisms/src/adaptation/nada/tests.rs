@@ -41,8 +41,8 @@ fn near(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-9 * expected.abs()
 }
 
-/// Sender and receiver would understand different things by a report, or a congested path would
-/// look free for want of bits: 15 bits of 0.1 ms end at 3.2767 s.
+/// A report is read as it was written, and a signal too large for it is the largest: 15 bits of 0.1
+/// ms end at 3.2767 s.
 #[test]
 fn reports_are_read_as_they_were_written() {
     for (signal, read) in [(0.0, 0.0), (0.01234, 0.0123), (3.2767, 3.2767), (9.9, 3.2767)] {
@@ -53,8 +53,8 @@ fn reports_are_read_as_they_were_written() {
     assert_eq!(Report::read(fast.written()), Report { receiving: f64::from(u32::MAX), ..fast });
 }
 
-/// The rate would rise too fast: gamma is 0.05 / (0.1 + 0.1 + 0.12) = 0.15625 with a round trip of
-/// 100 ms, and 0.05 / 0.32 of nothing changes nothing.
+/// Ramp-up is bounded by the delay that it may cause: gamma is 0.05 / (0.1 + 0.1 + 0.12) = 0.15625
+/// with a round trip of 100 ms, and 0.05 / 0.32 of nothing changes nothing.
 #[test]
 fn ramp_up_is_bounded_by_the_delay_that_it_may_cause() {
     let mut law = sender(400e3);
@@ -73,7 +73,7 @@ fn ramp_up_is_bounded_by_the_delay_that_it_may_cause() {
     assert_eq!(law.reference, 1.5e6);
 }
 
-/// The rate would settle elsewhere, or swing: with r_ref = 750 kbit/s the signal wanted is
+/// The gradual update is that of the equations: with r_ref = 750 kbit/s the signal wanted is
 /// 10 ms * 1.5 / 0.75 = 20 ms. A signal of 30 ms, up from 0 ms, changes the rate by
 /// -0.5 * (100/500) * (10/500) = -0.2 % and -0.5 * 2 * (30/500) = -6 %.
 #[test]
@@ -96,8 +96,8 @@ fn the_gradual_update_is_that_of_the_equations() {
     assert!(near(law.reference, 750e3 * 0.996));
 }
 
-/// The sender's buffer would never empty, or the encoder be cut by more than 5 %: of 1 Mbit/s
-/// 0.1 * 10000 bits * 30 /s = 30 kbit/s, and at most 50 kbit/s.
+/// Waiting packets speed sending up and slow the encoder, each by at most 5 %: of 1 Mbit/s 0.1 *
+/// 10000 bits * 30 /s = 30 kbit/s, and at most 50 kbit/s.
 #[test]
 fn what_waits_speeds_sending_up_and_slows_the_encoder() {
     let law = sender(1e6);
@@ -115,7 +115,7 @@ fn packet(number: u64, at: u64, delay: u64) -> Arrival {
     Arrival { now, delay, number, size: 1250, marked: false }
 }
 
-/// The signal would be delay alone, or without its filter: the least of the latest 15 delays above
+/// The signal without losses is the filtered queuing delay: the least of the latest 15 delays above
 /// the base delay.
 #[test]
 fn the_signal_without_losses_is_the_filtered_queuing_delay() {
@@ -132,7 +132,8 @@ fn the_signal_without_losses_is_the_filtered_queuing_delay() {
     assert!(near(later.signal, 0.021) && later.ramp_up && later.receiving == 0.0);
 }
 
-/// A ramp-up would fill the queue, or never begin: below 10 ms of queuing delay it may.
+/// Ramp-up ends when a queue builds up or a packet is lost: below 10 ms of queuing delay it may go
+/// on.
 #[test]
 fn ramp_up_ends_when_a_queue_builds_up_or_a_packet_is_lost() {
     let ramps_up = |delay: u64, lost: u64| {
@@ -145,7 +146,7 @@ fn ramp_up_ends_when_a_queue_builds_up_or_a_packet_is_lost() {
     assert!(!ramps_up(10, 0) && !ramps_up(0, 1));
 }
 
-/// Losses would weigh in proportion, or at once in full: 1 of 2 lost makes p_loss 0.1 * 0.5 = 0.05,
+/// Losses weigh by the square of their smoothed ratio: 1 of 2 lost makes p_loss 0.1 * 0.5 = 0.05,
 /// and 10 ms * (0.05 / 0.01)^2 = 250 ms.
 #[test]
 fn losses_weigh_by_the_square_of_their_smoothed_ratio() {
@@ -164,7 +165,7 @@ fn losses_weigh_by_the_square_of_their_smoothed_ratio() {
     assert!(near(report.signal, 1.221));
 }
 
-/// Marks would count as losses: 1 of 2 marked is p_mark 0.05, and 2 ms * 25 = 50 ms.
+/// Marks weigh a fifth of losses: 1 of 2 marked is p_mark 0.05, and 2 ms * 25 = 50 ms.
 #[test]
 fn marks_weigh_a_fifth_of_losses() {
     let mut law = Receiver::new(parameters());
@@ -174,9 +175,9 @@ fn marks_weigh_a_fifth_of_losses() {
     assert!(near(report.signal, 0.05) && report.ramp_up);
 }
 
-/// A flow would starve beside TCP in a long queue: with losses a queuing delay of 100 ms counts as
-/// 50 ms * exp(-0.5 * (100 - 50) / 50) = 30.33 ms, without them, or seven loss intervals after the
-/// latest, in full.
+/// Queuing delay is warped while packets are lost, so that a flow does not starve beside TCP in a
+/// long queue: with losses a queuing delay of 100 ms counts as 50 ms * exp(-0.5 * (100 - 50) / 50)
+/// = 30.33 ms, without them, or seven loss intervals after the latest, in full.
 #[test]
 fn queuing_delay_is_warped_while_packets_are_lost() {
     let signal = |lost: u64, after: u64| {
