@@ -35,8 +35,8 @@ def test_a_checked_run_is_the_run(forebay: front.Forebay, scenario: Path) -> Non
 def test_a_checked_run_says_how_often_it_was_checked(
     forebay: front.Forebay, scenario: Path
 ) -> None:
-    """A checked run says how often each invariant was checked, and one that was not checked says
-    nothing."""
+    """A checked run says how often each invariant was checked, and a run without `--check` says
+    nothing of it."""
     answer = forebay("run", scenario, "--check")
     assert answer.status == 0
     assert "none broken" in answer.out

@@ -141,9 +141,9 @@ mod tests {
         }
     }
 
-    /// The generator is the one documented: the first outputs of xoshiro256++ from the state (1, 2,
-    /// 3, 4) are those of the reference implementation (prng.di.unimi.it): result = rotl(s0 + s3,
-    /// 23) + s0 = rotl(5, 23) + 1 = 41943041.
+    /// The generator is xoshiro256++ as documented: its first outputs from the state (1, 2, 3, 4)
+    /// are those of the reference implementation (prng.di.unimi.it): result = rotl(s0 + s3, 23) +
+    /// s0 = rotl(5, 23) + 1 = 41943041.
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
         let mut seed = [0u8; 32];

@@ -250,8 +250,8 @@ mod tests {
         assert!(!pending.full);
     }
 
-    /// Input is known up to the channel clocks or the lower bound on timestamps, the later of both,
-    /// and no further than counters are asked for: an element processes no packet before all that
+    /// Input is known up to the channel clocks, no further than counters are asked for, and at
+    /// least up to the lower bound on timestamps: an element processes no packet before all that
     /// precede it are known, and waits for none that is certain.
     #[test]
     fn input_is_known_up_to_the_channel_clocks_and_no_further_than_is_asked() {

@@ -288,8 +288,7 @@ mod tests {
         }
     }
 
-    /// Packets that were sent before the end of the warm-up do not count, when they are settled
-    /// later either.
+    /// Packets that were sent before the end of the warm-up do not count.
     #[test]
     fn nothing_counts_before_the_end_of_the_warm_up() {
         let mut order = PacketOrder::new(vec![0], Time::ZERO + Span::from_ms(25), BOTH);
