@@ -333,8 +333,8 @@ def test_a_signal_whose_exception_is_lost_still_ends_a_run(number: signal.Signal
 
 
 def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) -> None:
-    """All studies continue where they were, and those that were not begun begin; with none begun there
-    is nothing to resume."""
+    """All studies continue where they were, and those that were not begun begin; with none begun
+    there is nothing to resume."""
     twin = front.write_study(study.parent / "later")
     twin.rename(study.parent / "twin")
     paper = study.parent / "twin" / "paper.toml"
