@@ -487,7 +487,7 @@ def test_workers_that_all_leave_are_told(
 def test_a_cluster_may_lose_its_processes(
     through: list[str], sweep: Path, tmp_path: Path, cluster: str
 ) -> None:
-    """A cluster may lose its processes: no run is lost and the sweep goes on."""
+    """A cluster may lose its processes: no run is lost, and the sweep continues."""
     random, killed, number = default_rng(3), 0, 0
     while killed < KILLS:
         out = tmp_path / f"cut{number}"

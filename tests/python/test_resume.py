@@ -266,7 +266,7 @@ def test_more_replications_take_those_that_are_there(forebay: front.Forebay, stu
 def test_a_signal_publishes_what_is_finished(
     forebay: front.Forebay, tiny: Path, number: signal.Signals
 ) -> None:
-    """A signal publishes what is finished and says how to go on.
+    """A signal publishes what is finished and says how to continue.
 
     Of the sensitivity run, the last, each run takes hours: when the journal has the 3 replications
     of 2 points and the recording, nothing else ends.
@@ -333,8 +333,8 @@ def test_a_signal_whose_exception_is_lost_still_ends_a_run(number: signal.Signal
 
 
 def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) -> None:
-    """All studies go on where they were, and those that were not begun begin; with none begun there
-    is nothing to resume."""
+    """All studies continue where they were, and those that were not begun begin; with none begun
+    there is nothing to resume."""
     twin = front.write_study(study.parent / "later")
     twin.rename(study.parent / "twin")
     paper = study.parent / "twin" / "paper.toml"

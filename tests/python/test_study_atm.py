@@ -261,8 +261,8 @@ def test_burst_sources_keep_their_average(study: Study) -> None:
 
 
 def test_no_control_slows_nobody_and_marks_nothing(study: Study) -> None:
-    """Designs without control slow nobody and mark nothing, and the networks that are compared have
-    traffic that control can slow."""
+    """Designs without control slow no source and mark nothing, and the networks that are compared
+    have traffic that control can slow."""
     (network,) = (one for one in study.comparisons if one.id == "network")
     (case, *_) = network.cases
     designs = {design.id: design for design in network.every_design}

@@ -198,7 +198,7 @@ def test_every_part_of_the_catalogue_is_found_in_its_file() -> None:
 
 
 def test_tests_say_why_they_are_there() -> None:
-    """Tests without a description, or with one that names no property, are found."""
+    """A test without a description, or with one that names no property, is found."""
     bare = "#[test]\nfn a() {}\n"
     marked = "/// Queues lose no packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
     hollow = "/// Tests the queue.\n#[test]\nfn a() {}\n"
