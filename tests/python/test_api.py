@@ -100,7 +100,8 @@ to = "a"
 
 
 def test_a_file_that_is_changed_in_python_keeps_its_comments(tmp_path: Path) -> None:
-    """Who opens the saved scenario would not know what its author wrote."""
+    """A scenario that was read from a file and changed in Python keeps the comments of its author.
+    """
     net = Network.from_text(COMMENTED)
     assert net.to_toml() == COMMENTED
     changed = net.copy().set("links.wire.rate", "2 Mbit/s").remove("flows.more", "links.wire.delay")
@@ -115,7 +116,7 @@ def test_a_file_that_is_changed_in_python_keeps_its_comments(tmp_path: Path) -> 
 
 
 def test_what_a_text_has_no_place_for_is_written_all_the_same(tmp_path: Path) -> None:
-    """A saved scenario would lack a change, or be another one."""
+    """A change that the text has no place for is in the saved scenario all the same."""
     net = Network.from_text(COMMENTED).set("name", "\U0001f310 \u00e9").set("duration", "3 s")
     assert Network.from_text(net.to_toml()).to_dict() == net.to_dict()
     one = Network.from_text("x = [{ a = 1 }]\n").set("x.0.a", 2).set('y."a=b"', 1).set("z", 1.5)

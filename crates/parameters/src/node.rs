@@ -25,7 +25,7 @@ impl Node {
     }
 }
 
-/// What a scenario file can hold.
+/// A value that a scenario file can hold.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// A text, among them all quantities with units.
@@ -92,7 +92,7 @@ pub struct Problem {
     pub path: String,
     /// Line in the file, if known.
     pub line: Option<u32>,
-    /// What was read and what is allowed.
+    /// The value that was read and those that are allowed.
     pub message: String,
 }
 
@@ -161,7 +161,7 @@ fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a 
 mod tests {
     use super::*;
 
-    /// A slip would be answered with something else than what was meant, or with a whole list.
+    /// An unknown name is answered with the nearest ones that are allowed, and with no others.
     #[test]
     fn unknown_names_are_answered_with_the_nearest() {
         let names = ["codel", "cobalt", "cake", "fq_codel", "fq_pie", "pie", "red", "wred", "gred"];

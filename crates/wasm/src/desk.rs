@@ -199,7 +199,7 @@ fn scenario(request: &Request) -> Result<Scenario, Json> {
     Scenario::parse(&request.text, &request.name, &request.set).map_err(|error| wrong(&error))
 }
 
-/// What a scenario consists of.
+/// Description of a scenario: its parts and the parameters of each.
 fn described(text: &str, name: &str, set: &[String]) -> Answer {
     let described = Scenario::parse(text, name, set).map_err(|error| wrong(&error))?.describe();
     serde_json::from_str(&described).map_err(|error| failure(&error.to_string()))

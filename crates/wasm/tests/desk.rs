@@ -259,7 +259,8 @@ fn change(text: &str, set: &[&str], path: &str, value: &str) -> Result<Json, Jso
     Desk::change(&json!({ "scenario": scenario, "path": path, "value": value }).to_string())
 }
 
-/// A control would lose comments, or leave what was changed before it on top of its change.
+/// A change is made in the text: comments stay, and an earlier assignment of the same parameter
+/// goes.
 #[test]
 fn a_change_is_made_in_the_text() {
     let text = RED.replace("max_probability = 0.1", "max_probability = 0.1  # of marks");
@@ -278,7 +279,8 @@ fn a_change_is_made_in_the_text() {
     assert!(!answer["text"].as_str().unwrap().contains("max_probability"));
 }
 
-/// A change of what a template makes would change the template, or be lost.
+/// A change that the text has no place for becomes an assignment: what a template makes leaves the
+/// template as it is.
 #[test]
 fn a_change_that_the_text_has_no_place_for_is_an_assignment() {
     let text = include_str!("../../../examples/branches.toml");
@@ -289,7 +291,7 @@ fn a_change_that_the_text_has_no_place_for_is_an_assignment() {
     assert_eq!(answer["described"]["resolved"][path], "2 Mbit/s");
 }
 
-/// A value that is not allowed would be taken, or be refused without its place.
+/// A change to a value that is not allowed is refused with its place.
 #[test]
 fn a_change_to_a_wrong_value_is_refused() {
     let refused = change(RED, &[], "links.bottleneck.rate", "\"ten\"").unwrap_err();

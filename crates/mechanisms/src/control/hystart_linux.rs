@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(found(false, 2000), Some(12));
     }
 
-    /// What waits in the host counts for less at high rates: 30 MB in flight for each 1 ms are
+    /// Data that wait in the host count for less at high rates: 30 MB in flight for each 1 ms are
     /// paced at 60 GB/s, at which 262,144 B take 4.37 us. The train is too long beyond half of
     /// 1004.37 us: with 1 us between acknowledgements at the 504th, 503 us after the first.
     #[test]
