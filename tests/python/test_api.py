@@ -100,8 +100,7 @@ to = "a"
 
 
 def test_a_file_that_is_changed_in_python_keeps_its_comments(tmp_path: Path) -> None:
-    """A scenario that was read from a file and changed in Python keeps the comments of its author.
-    """
+    """A scenario that was read from a file and changed in Python keeps its author's comments."""
     net = Network.from_text(COMMENTED)
     assert net.to_toml() == COMMENTED
     changed = net.copy().set("links.wire.rate", "2 Mbit/s").remove("flows.more", "links.wire.delay")

@@ -20,8 +20,7 @@ def flow(name: str, delivered: int, **others: float) -> dict[str, Any]:
 
 
 def test_every_head_is_in_a_table() -> None:
-    """Every column that is declared to be shown is in a table, and no two of a table share a place.
-    """
+    """Every column that is declared to be shown is in a table, no two of a table in one place."""
     assert set(SHOWN) == set(kinds())
     for kind, titles in SHOWN.items():
         having = [column for column in columns(kind).values() if column.head]

@@ -13,7 +13,7 @@ from forebay.errors import printable
 from forebay.run.columns import columns, unit_in
 from forebay.run.words import name_of
 
-__all__ = ["html_table", "html_text", "results_html"]
+__all__ = ["figure_class", "html_table", "html_text", "results_html"]
 
 ROWS = 24
 """Rows of a table at most; the rest is a line of text."""
@@ -82,3 +82,18 @@ def html_table(
     )
     left = f"<p>{len(rows) - ROWS} more rows</p>" if len(rows) > ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}"
+
+
+def figure_class() -> Any:
+    """matplotlib's figure, which notebooks show as SVG without its `pyplot`."""
+    from matplotlib.figure import Figure
+
+    class Picture(Figure):
+        """A figure that notebooks show."""
+
+        def _repr_svg_(self) -> str:
+            buffer = io.StringIO()
+            self.savefig(buffer, format="svg")
+            return buffer.getvalue()
+
+    return Picture

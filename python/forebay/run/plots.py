@@ -8,7 +8,6 @@ results in one picture are `variants`, named in the legend. The first plot impor
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from forebay.drawing import COLOURS, INK, LINES, MARKERS, line_style
 from forebay.errors import nearest
 from forebay.extras import need
 from forebay.run.heat import HeatMap, heat_panel
+from forebay.run.notebook import figure_class
 from forebay.run.references import Curve, Reference, curves_for
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.samples import rank
@@ -183,7 +183,7 @@ def draw(kind: str, request: Request) -> Any:
     axis = request.axes
     settings: Any = {**BASE, **_chosen[-1], **({} if axis is None else _letters(axis))}
     with rc_context(settings):
-        figure = _figure_class()(layout="constrained") if axis is None else axis.figure
+        figure = figure_class()(layout="constrained") if axis is None else axis.figure
         axis = figure.subplots() if axis is None else axis
         KINDS[kind](axis, request)
         axis.set(**request.look)
@@ -587,18 +587,3 @@ def _legend(axis: Any) -> None:
         return
     columns = max(1, min(len(labels), 56 // (max(map(len, labels)) + 6)))
     axis.figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-
-
-def _figure_class() -> Any:
-    """matplotlib's figure, which notebooks show as SVG without its `pyplot`."""
-    from matplotlib.figure import Figure
-
-    class Picture(Figure):
-        """A figure that notebooks show."""
-
-        def _repr_svg_(self) -> str:
-            buffer = io.StringIO()
-            self.savefig(buffer, format="svg")
-            return buffer.getvalue()
-
-    return Picture
