@@ -5,12 +5,14 @@
 //! tool chain, and under coverage-guided search in `validation/fuzz/` of the repository (`make
 //! validate ONLY=fuzz`).
 
+mod capture;
 mod event_list;
 mod kway_merge;
 mod ring_buffer;
 mod scoreboard;
 mod text;
 
+pub use capture::capture;
 pub use event_list::event_list;
 pub use kway_merge::kway_merge;
 pub use ring_buffer::ring_buffer;
@@ -23,6 +25,7 @@ pub type Body = fn(&[u8]);
 /// The bodies by the names of their targets.
 pub const BODIES: &[(&str, Body)] = &[
     ("assignment", assignment),
+    ("capture", capture),
     ("event_list", event_list),
     ("kway_merge", kway_merge),
     ("quantity", quantity),
