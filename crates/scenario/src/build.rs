@@ -221,7 +221,7 @@ fn section_of_links<'a>(
     if has_rings { root.section("links") } else { required(root, "links").map(Some) }
 }
 
-/// What the laws of all links may know, each beside its rate.
+/// Facts that the laws of all links may use, besides the rate of each.
 fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
     let flows = groups_of(root.section("flows").ok().flatten().as_ref());
     LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }

@@ -101,7 +101,7 @@ pub(crate) fn attach(plan: &Plan<'_>, wired: &mut Wired) {
     wired.network.attach(Box::new(tap));
 }
 
-/// Which way packets on `link` pass the near end of the `captured` one, if they do.
+/// The direction in which packets on `link` pass the near end of the `captured` link, if they do.
 fn way_past(captured: &LinkPlan<'_>, link: &LinkPlan<'_>) -> Option<Way> {
     if link.name == captured.name {
         return Some(Way::Out);
@@ -146,10 +146,10 @@ impl Nodes {
     }
 }
 
-/// Where packets are seen, by route.
+/// Points at which packets are seen, by route.
 type Seen = BTreeMap<usize, Vec<Point>>;
 
-/// Where packets are seen, and for which file.
+/// A point at which packets are seen, and the file that they go to.
 #[derive(Clone, Copy)]
 struct Point {
     file: usize,
@@ -159,7 +159,7 @@ struct Point {
     before: Before,
 }
 
-/// How long before its arrival at the far end a packet was seen.
+/// Time from the sighting of a packet to its arrival at the far end.
 #[derive(Clone, Copy, Default)]
 struct Before {
     delay: Span,
@@ -167,9 +167,9 @@ struct Before {
 }
 
 impl Before {
-    /// Where the transmission on `link` begins. Of a link that changes it is not known how long
-    /// that takes: it ends a propagation delay before the arrival, and if that changes too, the
-    /// packet is seen at the far end.
+    /// Returns the time from the start of the transmission on `link`. On a link that changes, the
+    /// transmission time is not known: the packet is seen one propagation delay before its arrival,
+    /// and if that delay changes too, at the far end.
     fn of(link: &LinkPlan<'_>) -> Self {
         match &link.changes {
             None => Self { delay: link.delay, rate: Some(link.rate) },
@@ -185,7 +185,7 @@ impl Before {
     }
 }
 
-/// What headers need to know of a group of flows.
+/// Facts about a group of flows from which headers are made.
 struct FlowFacts {
     first: u32,
     count: u32,
@@ -234,7 +234,7 @@ impl TcpFacts {
         }
     }
 
-    /// By how many bits windows are shifted.
+    /// Returns the number of bits by which windows are shifted.
     fn shift(&self) -> u8 {
         (0..14).find(|shift| self.window >> shift <= 65_535).unwrap_or(14)
     }
@@ -344,14 +344,14 @@ impl Capture {
     }
 }
 
-/// What is captured in a run.
+/// The captures of a run.
 #[derive(Default)]
 struct Recorder {
     /// Packets of each capture, at most.
     most: usize,
     flows: Vec<FlowFacts>,
     files: Vec<Capture>,
-    /// Where packets that reach a sink are seen, by route.
+    /// Points at which packets that reach a sink are seen, by route.
     sinks: Seen,
     connections: BTreeMap<u32, Numbering>,
 }
@@ -415,7 +415,7 @@ impl Recorder {
     }
 }
 
-/// Who sees packets, for all captures.
+/// Observer of packets for all captures.
 #[derive(Clone)]
 struct Tap(Arc<Mutex<Recorder>>);
 

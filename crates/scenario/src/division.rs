@@ -58,7 +58,7 @@ struct Way {
     to: usize,
     /// In ps.
     delay: u64,
-    /// Whether a route passes it.
+    /// True if a route passes it.
     used: bool,
     /// Packets a second.
     load: f64,
@@ -216,7 +216,7 @@ fn parts(nodes: usize, joined: impl Iterator<Item = (usize, usize)>) -> Vec<usiz
 struct Parts {
     /// Packets a second, by part.
     work: Vec<f64>,
-    /// By part: others, and the packets a second between them.
+    /// Neighbours of each part, and the packets a second between them.
     ties: Vec<BTreeMap<usize, f64>>,
     partition: Vec<usize>,
 }
@@ -357,7 +357,7 @@ impl Parts {
     }
 }
 
-/// How work is spread over partitions.
+/// Distribution of work over partitions.
 #[derive(Clone)]
 struct Balance {
     /// Parts, by partition.
@@ -369,7 +369,7 @@ struct Balance {
 }
 
 impl Balance {
-    /// How long all partitions would take if each had as much to do as the busiest.
+    /// Time of all partitions together if each had as much to do as the busiest.
     fn cost(&self) -> f64 {
         let most = self.work.iter().copied().fold(0.0, f64::max);
         HOP_S * most * self.work.len() as f64 + CROSSING_S * self.crossing

@@ -46,7 +46,7 @@ impl Sources {
         ScenarioError { file: file.to_owned(), problem: Problem { line, ..problem } }
     }
 
-    /// Where the line `line` is, as messages say it.
+    /// Place of the line `line` as messages give it.
     pub(crate) fn place(&self, line: Option<u32>) -> String {
         match self.find(line) {
             (_, None) => "--set".to_owned(),
@@ -220,7 +220,8 @@ fn shift(node: &mut Node, before: u32) {
 mod tests {
     use super::*;
 
-    /// The same file would be taken for two, or another one be read.
+    /// Paths are made without detours: the same file has one path, and different files have
+    /// different ones.
     #[test]
     fn paths_are_made_without_detours() {
         for (folder, name, path) in [
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A message would send its reader to another file, or to another line.
+    /// A line of the joined text leads back to its file and to its line there: messages name both.
     #[test]
     fn lines_are_found_again() {
         let mut sources = Sources::of("a = 1\nb = 2\n", "top.toml");

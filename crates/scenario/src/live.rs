@@ -48,7 +48,7 @@ pub struct LiveRun<'s> {
     over: bool,
     /// Samples that were given already.
     given: usize,
-    /// What sees each packet, if any does.
+    /// Observer of each packet, if there is one.
     watcher: Option<Watcher>,
     /// Drops of each link in the warm-up, by reason, once it is over.
     early: Vec<Map<String, Json>>,
@@ -175,13 +175,13 @@ impl<'s> LiveRun<'s> {
         json!({ "shares": SHARES.as_slice(), "groups": groups, "since_s": self.since().seconds() })
     }
 
-    /// When counting began: at the start, or at the end of the warm-up once that is reached.
+    /// Time at which counting began: the start, or the end of the warm-up once that is reached.
     fn since(&self) -> Time {
         let warm_up = Time::ZERO + self.run.plan.parameters.warm_up;
         if self.run.warm { warm_up } else { Time::ZERO }
     }
 
-    /// Whether the end was reached.
+    /// Returns true if the end was reached.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.over
@@ -222,9 +222,9 @@ impl<'s> LiveRun<'s> {
         })
     }
 
-    /// What has been counted since the warm-up, or in it: of each link, each group of flows and
-    /// each group of calls, as JSON; drops of links in the warm-up apart, once that is over. At a
-    /// sample or at the end.
+    /// Counters since the warm-up, or in it: of each link, each group of flows and each group of
+    /// calls, as JSON; drops of links in the warm-up apart, once that is over. At a sample or at
+    /// the end.
     #[must_use]
     pub fn counted(&mut self) -> Json {
         let since = self.since();

@@ -1,4 +1,4 @@
-//! Which names a scenario may give: they become names of files, of random streams and of rows.
+//! Names that a scenario may give: they become names of files, of random streams and of rows.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) fn check_names(section: &Section<'_>) -> Result<(), Problem> {
     })
 }
 
-/// What is wrong with `name`, if anything.
+/// Fault of `name`, if it has one.
 pub(crate) fn fault(name: &str) -> Option<String> {
     if name.is_empty() || name.len() > MOST_BYTES {
         let read = name.len();
@@ -91,8 +91,8 @@ pub(crate) fn check_unique(
 mod tests {
     use super::*;
 
-    /// A scenario of a stranger would write outside the folder of results, or send commands to the
-    /// terminal that shows its messages.
+    /// Names hold nothing that a path or a terminal reads: a scenario of a stranger cannot write
+    /// outside the folder of results, or send commands to the terminal that shows its messages.
     #[test]
     fn names_hold_nothing_that_a_path_or_a_terminal_reads() {
         for good in ["core", "S1-S2", "a_b.reverse", "tcp[1]", "two words", "été", &"x".repeat(100)]

@@ -29,7 +29,7 @@ impl End {
     }
 }
 
-/// What all packets have: between whom, over which link, in which class.
+/// Facts that every packet has: its two ends, its link and its class.
 #[derive(Clone, Copy)]
 pub(super) struct Envelope {
     pub(super) from: End,
@@ -171,8 +171,8 @@ mod tests {
         words.fold(0, |sum, word| (sum + word) % 0xffff)
     }
 
-    /// A receiver would drop the packets. The sum over a header with its checksum is all ones
-    /// (RFC 1071, section 1), which is 0 modulo all ones.
+    /// Checksums are right, so that receivers accept the packets. The sum over a header with its
+    /// checksum is all ones (RFC 1071, section 1), which is 0 modulo all ones.
     #[test]
     fn checksums_are_right() {
         let (bytes, length) = udp(&ENVELOPE, 200);
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(sum(&[&bytes[26..], &[0, 6], &1480_u16.to_be_bytes()].concat()), 0);
     }
 
-    /// Options would run over the header: with timestamps, counts of ECN and two blocks, 10, 11
+    /// Options always fit into the header: with timestamps, counts of ECN and two blocks, 10, 11
     /// and 18 bytes go into 40 unaligned, where aligned they would take 44.
     #[test]
     fn options_always_fit() {
