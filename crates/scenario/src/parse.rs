@@ -28,8 +28,8 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     Ok(Node { value: Value::Table(convert_table(table.get_ref(), &lines)?), line })
 }
 
-/// What the parser says of a dotted key, alone or in a header, that has too many parts; it does not
-/// say where that is.
+/// Message of the parser about a dotted key, alone or in a header, that has too many parts; it does
+/// not say where that is.
 const TOO_DEEP: &str = "recursion limit";
 
 /// The first line of `text` whose key is too deep: the number of lines from the start with which
@@ -211,7 +211,7 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
     Ok(Node { value, line: Some(line) })
 }
 
-/// Where each line of a text begins.
+/// Offsets at which the lines of a text begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -236,7 +236,7 @@ mod tests {
         })
     }
 
-    /// Errors would point at the wrong line of the user's file.
+    /// Nodes know their lines, so that errors point at the right line of the user's file.
     #[test]
     fn nodes_know_their_lines() {
         let node = parse("a = 1\n\n[b]\nc = \"x\"\nd = [1,\n 2]\n").unwrap();
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(get(&node, "b.c").line, Some(4));
     }
 
-    /// `--set` could not do what editing the file does.
+    /// Assignments reach every place: `--set` can do what editing the file does.
     #[test]
     fn assignments_reach_every_place() {
         let mut node =
@@ -261,7 +261,8 @@ mod tests {
         assert!(set(&mut node, "links.a.x.9=1").is_err());
     }
 
-    /// What a name with a dot has could not be set, or an error in it would not say who set it.
+    /// Assignments reach names with dots, and an error in such a place names the assignment that
+    /// set it.
     #[test]
     fn assignments_reach_names_with_dots() {
         let mut node = parse("[links.\"up.link 1\"]\nrate = \"1 Mbit/s\"").unwrap();

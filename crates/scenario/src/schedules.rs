@@ -10,7 +10,7 @@ use forebay_units::{PS_PER_S, Rate, Span};
 use crate::bounds::{FASTEST, LONGEST_DELAY};
 
 parameters! {
-    /// How a direction of a link changes over time.
+    /// Changes of a direction of a link over time.
     pub struct ChangeParameters {
         /// A file of rates over time, and of propagation delays if it has a column of these: CSV
         /// with the columns `time_s`, `rate_bps` and `delay_s`, in any order, the last optional.
@@ -39,11 +39,11 @@ parameters! {
 /// A direction of a link, as it is at first and as it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// What queue laws, conditioners and estimates take as the rate of the link.
+    /// The rate that queue laws, conditioners and estimates take as that of the link.
     pub(crate) rate: Rate,
     /// The propagation delay at the start, by which routes are chosen.
     pub(crate) delay: Span,
-    /// What it offers over time, and its delays, if it changes.
+    /// Its capacity over time and its delays, if it changes.
     pub(crate) changes: Option<(Capacity, DelaySchedule)>,
 }
 
