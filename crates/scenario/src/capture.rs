@@ -215,14 +215,14 @@ impl FlowFacts {
 
 impl TcpFacts {
     /// The most that a header can say: 65,535 shifted by 14 (RFC 7323, section 2.3).
-    const LARGEST_WINDOW: u64 = 65_535 << 14;
+    const MAX_WINDOW: u64 = 65_535 << 14;
 
     fn of(tcp: &TcpParameters) -> Self {
         let mss = tcp.mss.bytes();
         let window = match tcp.window {
             Some(Length::Bytes(bytes)) => bytes,
             Some(Length::Packets(packets)) => packets.saturating_mul(mss),
-            None => Self::LARGEST_WINDOW,
+            None => Self::MAX_WINDOW,
         };
         Self {
             mss: mss as u16,
@@ -230,7 +230,7 @@ impl TcpFacts {
             handshake: tcp.handshake,
             accurate: tcp.ecn && tcp.ecn_echo == Some(EcnEcho::AccEcn),
             timestamps: tcp.timestamps,
-            window: window.min(Self::LARGEST_WINDOW),
+            window: window.min(Self::MAX_WINDOW),
         }
     }
 
@@ -335,7 +335,7 @@ impl Capture {
     fn file(mut self) -> Vec<u8> {
         self.packets.sort_by_key(|packet| packet.at);
         let writer = format!("Forebay {}", crate::VERSION);
-        let mut file = pcapng::begin(&self.name, &writer, headers::MOST as u32);
+        let mut file = pcapng::begin(&self.name, &writer, headers::MAX_KEPT_BYTES as u32);
         for Captured { at, way, start, kept, length } in self.packets {
             let bytes = &self.bytes[start..start + usize::from(kept)];
             pcapng::add(&mut file, &Frame { time: at.ps() / 1000, way, bytes, length });

@@ -340,14 +340,14 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
 }
 
 /// Entries of the list of what a link offers, at most.
-const MOST_OFFERS: usize = 4_000_000;
+const MAX_OFFERS: usize = 4_000_000;
 
 /// Transmission capacity that a link of `capacity` offers until `end`; `None` if that is too much
 /// to list.
 fn offer(capacity: &Capacity, end: Time) -> Option<Offer> {
     Some(match capacity {
-        Capacity::Rates(rates) => Offer::Rates(rates.list(end, MOST_OFFERS)?),
-        Capacity::Opportunities(times) => Offer::Bits(times.list(end, MOST_OFFERS)?),
+        Capacity::Rates(rates) => Offer::Rates(rates.list(end, MAX_OFFERS)?),
+        Capacity::Opportunities(times) => Offer::Bits(times.list(end, MAX_OFFERS)?),
     })
 }
 

@@ -58,7 +58,7 @@ const OTHER_COLUMNS: u64 = 12;
 /// Bytes of a row of a packet trace, with the names that it is shown with.
 const TRACE_ROW: u64 = 256;
 /// Share of a link that TCP takes where constant rates ask for all of it.
-const LEAST_SHARE: f64 = 0.05;
+const MIN_TCP_SHARE: f64 = 0.05;
 
 /// Estimate the run that `plan` describes, with or without recording.
 pub(crate) fn estimate(plan: &Plan<'_>, record: bool) -> Estimate {
@@ -190,7 +190,7 @@ impl Offered {
         }
         let share = |link: usize| {
             let rate = plan.links[link].rate.bps() as f64;
-            (rate - offered.fixed[link]).max(LEAST_SHARE * rate) / adaptive[link]
+            (rate - offered.fixed[link]).max(MIN_TCP_SHARE * rate) / adaptive[link]
         };
         for flow in &plan.flows {
             let own = flow.offered_rate(plan.parameters.duration);
@@ -211,7 +211,7 @@ impl Offered {
 }
 
 impl FlowPlan {
-    /// For how long its flows may send, in seconds.
+    /// Time for which its flows may send, in seconds.
     fn seconds(&self, duration: Span) -> f64 {
         let (start, stop) = self.times(duration);
         (stop.seconds() - start.seconds()).max(0.0)

@@ -43,7 +43,7 @@ pub(crate) struct Failure {
 }
 
 /// Outages that are expected at most: their routes are computed beforehand.
-const MOST_OUTAGES: u64 = 10_000;
+const MAX_OUTAGES: u64 = 10_000;
 
 impl Failure {
     /// The failures of the link of `section`, if it has any.
@@ -58,10 +58,10 @@ impl Failure {
     /// Refuse more failures within `duration` than routes can be computed for.
     pub(crate) fn check(&self, duration: Span, section: &Section<'_>) -> Result<(), Problem> {
         let cycle = self.plan.mean_cycle();
-        if cycle.is_none_or(|cycle| duration.ps() / cycle.ps().max(1) <= MOST_OUTAGES) {
+        if cycle.is_none_or(|cycle| duration.ps() / cycle.ps().max(1) <= MAX_OUTAGES) {
             return Ok(());
         }
-        let message = format!("fails too often: more than {MOST_OUTAGES} times are expected");
+        let message = format!("fails too often: more than {MAX_OUTAGES} times are expected");
         Err(section.fail("failure", message))
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct FlowPlan {
     /// True if a conditioner on the way adapts to round-trip times, which TCP then reports.
     pub(crate) report_rtt: bool,
     pub(crate) policing: Option<PolicingPlan>,
-    /// On which notifications of congestion travel back.
+    /// Ways on which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayBack>,
     late: Option<Lateness>,
     /// The ways when they are empty, if the flows are transfers.
@@ -61,7 +61,7 @@ enum Transport {
 }
 
 /// Flows of a group that get a row each unless the scenario says otherwise.
-const MANY_FLOWS: u32 = 10_000;
+const MAX_FLOW_ROWS: u32 = 10_000;
 
 /// Read the section of one group of flows.
 pub(crate) fn read_flow(
@@ -365,7 +365,7 @@ impl FlowPlan {
         }
     }
 
-    /// From when to when its flows may send, in a run of `duration`.
+    /// Interval in which its flows may send, in a run of `duration`.
     pub(crate) fn times(&self, duration: Span) -> (Span, Span) {
         let stop = self.parameters.stop.map_or(duration, |stop| stop.min(duration));
         (self.parameters.start.least(), stop)
@@ -376,7 +376,7 @@ impl FlowPlan {
         match rows {
             // The flows of a call have their counters apart from what is known of calls.
             _ if self.has_calls() => true,
-            None => self.count <= MANY_FLOWS,
+            None => self.count <= MAX_FLOW_ROWS,
             Some(rows) => rows == FlowRows::Each,
         }
     }

@@ -10,11 +10,11 @@ use crate::files::{Files, rebase};
 use crate::parse::parse;
 
 /// Files that include each other, the scenario itself counted, at most.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Files of a scenario, at most: so many times the largest has fewer lines than there are numbers.
-const MOST_FILES: usize = 60;
+const MAX_FILES: usize = 60;
 /// Bytes of a file that is included, at most.
-const LARGEST: usize = 16_000_000;
+const MAX_FILE_BYTES: usize = 16_000_000;
 
 /// The files that a scenario was read from.
 pub(crate) struct Sources {
@@ -91,8 +91,8 @@ impl Reader<'_> {
             self.refuse(&path).map_err(fail)?;
             let found = (self.files)(&path);
             let text = found.map_err(|message| fail(format!("\"{name}\" {message}")))?.text;
-            if text.len() > LARGEST {
-                return Err(fail(format!("\"{name}\" has more than {LARGEST} bytes")));
+            if text.len() > MAX_FILE_BYTES {
+                return Err(fail(format!("\"{name}\" has more than {MAX_FILE_BYTES} bytes")));
             }
             let shown = beside(folder_of(&self.sources.files[0].0), &path);
             let before = self.sources.add(&text, shown);
@@ -125,14 +125,14 @@ impl Reader<'_> {
         if self.read.iter().any(|read| read == path) {
             return Err(format!("\"{path}\" is included twice; once is enough"));
         }
-        if self.open.len() + 1 >= DEEPEST {
+        if self.open.len() + 1 >= MAX_DEPTH {
             return Err(format!(
                 "\"{path}\" is included by a file that is included, and so on; allowed are \
-                 {DEEPEST} files in a chain"
+                 {MAX_DEPTH} files in a chain"
             ));
         }
-        if self.read.len() + 1 >= MOST_FILES {
-            return Err(format!("\"{path}\" is one file too many; allowed are {MOST_FILES}"));
+        if self.read.len() + 1 >= MAX_FILES {
+            return Err(format!("\"{path}\" is one file too many; allowed are {MAX_FILES}"));
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ const SHARES: [f64; 104] = {
     shares
 };
 /// Most events of a step, of which none may be about a packet.
-const LONGEST_STEP: u64 = 100_000;
+const MAX_STEP_EVENTS: u64 = 100_000;
 
 /// A run that continues when told to. It borrows its scenario, its control and an echo, which are
 /// kept by who watches it.
@@ -142,7 +142,7 @@ impl<'s> LiveRun<'s> {
         if let Some(watcher) = &self.watcher {
             watcher.lock().listen();
         }
-        for _ in 0..LONGEST_STEP {
+        for _ in 0..MAX_STEP_EVENTS {
             arrived |= self.advance(1)?;
             let heard = self.watcher.as_ref().is_none_or(|watcher| watcher.lock().has_heard());
             if self.over || heard {

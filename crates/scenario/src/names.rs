@@ -13,7 +13,7 @@ pub(crate) const AGGREGATES: &str = "aggregates";
 pub(crate) const SITES: &str = "sites";
 
 /// The longest name, in bytes: with what is added to it, a file name of it fits every file system.
-const MOST_BYTES: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 
 /// Refuse the keys of `section` that are no names.
 pub(crate) fn check_names(section: &Section<'_>) -> Result<(), Problem> {
@@ -28,9 +28,11 @@ pub(crate) fn check_names(section: &Section<'_>) -> Result<(), Problem> {
 
 /// Fault of `name`, if it has one.
 pub(crate) fn fault(name: &str) -> Option<String> {
-    if name.is_empty() || name.len() > MOST_BYTES {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
         let read = name.len();
-        return Some(format!("read a name of {read} bytes; a name has 1 to {MOST_BYTES} bytes"));
+        return Some(format!(
+            "read a name of {read} bytes; a name has 1 to {MAX_NAME_BYTES} bytes"
+        ));
     }
     let is_allowed = |c: &char| c.is_alphanumeric() || "._-[] ".contains(*c);
     let wrong = name.chars().find(|c| !is_allowed(c));
@@ -50,7 +52,7 @@ fn problem_of(section: &Section<'_>, name: &str, message: String) -> Problem {
 
 /// `name` as a message shows it: with control characters escaped, and cut.
 fn shown(name: &str) -> String {
-    let short: String = name.chars().take(MOST_BYTES).collect();
+    let short: String = name.chars().take(MAX_NAME_BYTES).collect();
     format!("{short:?}")
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// Link types that are read: IP itself, or what stands before it.
 const LINK_TYPES: &str = "Ethernet (1), raw IP (101), Linux cooked (113 and 276)";
 /// The longest record or block: more is taken for damage.
-const LONGEST: u64 = 1 << 24;
+const MAX_RECORD_BYTES: u64 = 1 << 24;
 /// Picoseconds of a second.
 const PS: u128 = 1_000_000_000_000;
 
@@ -90,8 +90,8 @@ impl Input<'_> {
     /// The next `count` bytes, or `None` at the end of the file.
     fn take(&mut self, count: u64, what: &str) -> Result<Option<Vec<u8>>, String> {
         let from = self.offset;
-        if count > LONGEST {
-            let most = format!("{count} B; allowed are up to {LONGEST} B");
+        if count > MAX_RECORD_BYTES {
+            let most = format!("{count} B; allowed are up to {MAX_RECORD_BYTES} B");
             return Err(format!("offset {from}: {what} would have {most}"));
         }
         let mut bytes = vec![0; count as usize];

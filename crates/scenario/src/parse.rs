@@ -53,7 +53,7 @@ fn line_too_deep(text: &str, lines: &Lines) -> Option<u32> {
 }
 
 /// Tables inside tables that `--set` makes at most: as many as TOML files may have.
-const DEEPEST: usize = 80;
+const MAX_DEPTH: usize = 80;
 
 /// Apply `PATH=VALUE` to the tree. The value is read as TOML, or as a text if that fails, so that
 /// `--set links.a.rate="10 Mbit/s"` needs no quotes inside quotes.
@@ -71,11 +71,11 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
         );
         return Err(problem(None, message));
     };
-    if keys.len() > DEEPEST {
+    if keys.len() > MAX_DEPTH {
         let message = format!(
             "--set: \"{path}\" has {} keys; allowed are up to {}",
             keys.len() + 1,
-            DEEPEST + 1
+            MAX_DEPTH + 1
         );
         return Err(problem(None, message));
     }

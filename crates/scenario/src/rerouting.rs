@@ -20,8 +20,8 @@ pub(crate) fn draw_failures(plans: &mut [LinkPlan<'_>], streams: &Streams, end: 
 pub(crate) struct Rerouting {
     /// The names of both ends of each link.
     ends: Vec<(String, String)>,
-    /// From when on: the links without the failed ones, and none for those before the first
-    /// failure.
+    /// Changes, each with the time from which on it holds: the links without the failed ones, and
+    /// none for those before the first failure.
     topologies: Vec<(Time, usize)>,
     distinct: Vec<Topology>,
     /// True if the routes laid now keep to their links.

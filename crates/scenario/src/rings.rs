@@ -14,7 +14,7 @@ use crate::sections::{
 use forebay_network::LinkId;
 
 /// The most stations of a ring: hop counts have 8 bits (RFC 2892, section 4.2.1).
-const MOST_STATIONS: usize = 255;
+const MAX_STATIONS: usize = 255;
 
 /// A link's span of a ring: it leaves port `place` of a ringlet.
 #[derive(Clone, Copy)]
@@ -69,9 +69,9 @@ pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, P
 }
 
 fn check_stations(section: &Section<'_>, stations: &[String]) -> Result<(), Problem> {
-    if !(2..=MOST_STATIONS).contains(&stations.len()) {
+    if !(2..=MAX_STATIONS).contains(&stations.len()) {
         let count = stations.len();
-        let message = format!("has {count} stations; allowed are 2 to {MOST_STATIONS}");
+        let message = format!("has {count} stations; allowed are 2 to {MAX_STATIONS}");
         return Err(section.fail("stations", message));
     }
     if let Some(fault) = stations.iter().find_map(|station| fault(station)) {

@@ -13,7 +13,7 @@ const PARTS: [&str; 4] = ["links", "rings", "aggregates", "flows"];
 /// Placeholder for the name of a site that is given as a word.
 const NAME: &str = "site";
 /// Values that may be made, at most: some 100 million bytes.
-const MOST_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 1_000_000;
 
 /// Replace `[sites]` of `root`, or each of several `[[sites]]`, by what its sites get.
 pub(crate) fn expand(root: &mut Node, sources: &Sources) -> Result<(), Problem> {
@@ -49,8 +49,8 @@ fn repeat(group: Node, path: &str, root: &mut Table, sources: &Sources) -> Resul
     let sites = read_sites(&each, &format!("{path}.{EACH}"))?;
     let block = Node { value: Value::Table(block), line };
     let values = size(&block).saturating_mul(sites.len());
-    if values > MOST_VALUES {
-        let message = format!("would make {values} values; allowed are up to {MOST_VALUES}");
+    if values > MAX_VALUES {
+        let message = format!("would make {values} values; allowed are up to {MAX_VALUES}");
         return Err(fail(line, path, message));
     }
     let mut used = vec![false; sites.first().map_or(0, |site| site.values.len())];

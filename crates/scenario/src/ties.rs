@@ -24,7 +24,7 @@ pub enum Ties {
     Shuffled(u64),
 }
 
-/// In which order elements are numbered.
+/// Order in which elements are numbered.
 pub(crate) struct TieOrder {
     stream: Option<Stream>,
 }

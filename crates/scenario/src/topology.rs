@@ -49,7 +49,7 @@ struct Found {
 }
 
 /// Searches that are kept at most: each has an entry for every node.
-const MOST_TREES: usize = 64;
+const MAX_TREES: usize = 64;
 
 impl Topology {
     /// Add a directed link between two nodes, which are made if they are new. Gives the number of
@@ -119,7 +119,7 @@ impl Topology {
             self.find(search, start, None);
             let before = |found: &Found| found.before.filter(|_| found.search == search.number);
             let tree = search.found.iter().map(before).collect();
-            if search.trees.len() == MOST_TREES {
+            if search.trees.len() == MAX_TREES {
                 search.trees.clear();
             }
             search.trees.insert(start, tree);

@@ -15,9 +15,9 @@ use serde_json::{Value as Json, json};
 use crate::plan::Plan;
 
 /// Most crossings, and most drops, that are kept between two looks.
-const MOST: usize = 240;
+const MAX_KEPT: usize = 240;
 /// Most facts of an event that are told.
-const MOST_FACTS: usize = 40;
+const MAX_FACTS: usize = 40;
 
 /// Visible properties of one packet.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ impl Observer for Watcher {
 
 impl Watch {
     fn see(&mut self, now: Time, fact: &Observation<'_>) {
-        if self.telling && self.facts.len() < MOST_FACTS {
+        if self.telling && self.facts.len() < MAX_FACTS {
             self.facts.extend(self.told(now, fact));
         }
         match *fact {
@@ -167,7 +167,7 @@ impl Watch {
 
     /// Follow half of the packets where there are too many.
     fn thin(&mut self) {
-        while self.crossings.len() > MOST || self.lost.len() > MOST {
+        while self.crossings.len() > MAX_KEPT || self.lost.len() > MAX_KEPT {
             self.mask = self.mask << 1 | 1;
             let mask = self.mask;
             self.crossings.retain(|crossing| crossing.hash & mask == 0);
@@ -191,7 +191,7 @@ impl Watch {
         let (crossings, lost) =
             (std::mem::take(&mut self.crossings), std::mem::take(&mut self.lost));
         let one_in = self.mask + 1;
-        if crossings.len().max(lost.len()) < MOST / 4 {
+        if crossings.len().max(lost.len()) < MAX_KEPT / 4 {
             // Packets that were passed over are under way unseen, and appear at their next link.
             self.mask >>= 1;
         }
@@ -348,7 +348,7 @@ mod tests {
             let one_in = watch.mask + 1;
             let (mean, share) = (20_000.0 / one_in as f64, 1.0 / one_in as f64);
             let spread = 5.0 * (mean * (1.0 - share)).sqrt();
-            assert!(paths.len() <= MOST / 3);
+            assert!(paths.len() <= MAX_KEPT / 3);
             assert!((paths.len() as f64 - mean).abs() < spread, "{} of {mean}", paths.len());
             assert_eq!(watch.take()["one_in"], json!(one_in));
         }

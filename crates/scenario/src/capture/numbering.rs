@@ -8,7 +8,8 @@ pub(super) struct Numbering {
     mss: i64,
     /// The next segment that was not sent before.
     next: u64,
-    /// From which segment on numbers are shifted by how much against those of full segments.
+    /// Shifts of numbers against those of full segments, each with the segment from which on it
+    /// holds.
     shifts: Vec<(u64, i64)>,
     /// Sequence number of the last SYN.
     syn: u64,
