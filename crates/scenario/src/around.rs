@@ -1,4 +1,4 @@
-//! What stands around the flows of a scenario, as their reading needs it.
+//! Context of a scenario's flows: the parts that their sections refer to.
 
 use forebay_units::Span;
 
@@ -6,7 +6,7 @@ use crate::calls::AggregatePlan;
 use crate::links::LinkPlan;
 use crate::topology::Topology;
 
-/// What flows need to know of the rest of the scenario.
+/// The parts of the scenario that the flows refer to.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) links: &'a [LinkPlan<'a>],

@@ -28,10 +28,10 @@ use crate::topology::Topology;
 use crate::unlimited::warn_of_unlimited_queues;
 
 /// The clock reaches 213 days; what is due after the end of a run must lie within it too.
-const LONGEST_RUN: Span = Span::from_s(100 * 24 * 3600);
+const MAX_DURATION: Span = Span::from_s(100 * 24 * 3600);
 
 /// Flows that one network can hold: their numbers are 32 bits, their state is memory.
-const MOST_FLOWS: u64 = 100_000_000;
+const MAX_FLOWS: u64 = 100_000_000;
 
 impl<'a> Plan<'a> {
     /// Read the whole scenario; every value read is echoed into `echo`.
@@ -204,8 +204,8 @@ fn read_flows(
         check_rings(&plan, rings, around.links, &inner)?;
         count += u64::from(plan.count);
         flows.push(plan);
-        if count > MOST_FLOWS {
-            let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
+        if count > MAX_FLOWS {
+            let message = format!("a scenario has at most {MAX_FLOWS} flows in all");
             return Err(inner.fail("count", message));
         }
     }
@@ -221,7 +221,7 @@ fn section_of_links<'a>(
     if has_rings { root.section("links") } else { required(root, "links").map(Some) }
 }
 
-/// What the laws of all links may know, each beside its rate.
+/// Facts that the laws of all links may use, besides the rate of each.
 fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
     let flows = groups_of(root.section("flows").ok().flatten().as_ref());
     LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }
@@ -371,11 +371,11 @@ fn check_times(root: &Section<'_>, parameters: &ScenarioParameters) -> Result<()
     if *duration == Span::ZERO {
         return Err(root.fail("duration", "is zero; a run needs time"));
     }
-    if *duration > LONGEST_RUN {
+    if *duration > MAX_DURATION {
         let message = format!(
             "{} is too long; allowed are up to {}",
             show_span(*duration),
-            show_span(LONGEST_RUN)
+            show_span(MAX_DURATION)
         );
         return Err(root.fail("duration", message));
     }

@@ -28,7 +28,7 @@ pub(crate) struct AggregatePlan {
     edge: EdgePlan,
 }
 
-/// What a class of calls needs to know of the network.
+/// Place of a class of calls in the network.
 pub(crate) struct Place {
     /// Component path of its flows.
     pub(crate) path: String,

@@ -101,7 +101,7 @@ pub(crate) fn attach(plan: &Plan<'_>, wired: &mut Wired) {
     wired.network.attach(Box::new(tap));
 }
 
-/// Which way packets on `link` pass the near end of the `captured` one, if they do.
+/// The direction in which packets on `link` pass the near end of the `captured` link, if they do.
 fn way_past(captured: &LinkPlan<'_>, link: &LinkPlan<'_>) -> Option<Way> {
     if link.name == captured.name {
         return Some(Way::Out);
@@ -146,10 +146,10 @@ impl Nodes {
     }
 }
 
-/// Where packets are seen, by route.
+/// Points at which packets are seen, by route.
 type Seen = BTreeMap<usize, Vec<Point>>;
 
-/// Where packets are seen, and for which file.
+/// A point at which packets are seen, and the file that they go to.
 #[derive(Clone, Copy)]
 struct Point {
     file: usize,
@@ -159,7 +159,7 @@ struct Point {
     before: Before,
 }
 
-/// How long before its arrival at the far end a packet was seen.
+/// Time from the sighting of a packet to its arrival at the far end.
 #[derive(Clone, Copy, Default)]
 struct Before {
     delay: Span,
@@ -167,9 +167,9 @@ struct Before {
 }
 
 impl Before {
-    /// Where the transmission on `link` begins. Of a link that changes it is not known how long
-    /// that takes: it ends a propagation delay before the arrival, and if that changes too, the
-    /// packet is seen at the far end.
+    /// Returns the time from the start of the transmission on `link`. On a link that changes, the
+    /// transmission time is not known: the packet is seen one propagation delay before its arrival,
+    /// and if that delay changes too, at the far end.
     fn of(link: &LinkPlan<'_>) -> Self {
         match &link.changes {
             None => Self { delay: link.delay, rate: Some(link.rate) },
@@ -185,7 +185,7 @@ impl Before {
     }
 }
 
-/// What headers need to know of a group of flows.
+/// Facts about a group of flows from which headers are made.
 struct FlowFacts {
     first: u32,
     count: u32,
@@ -215,14 +215,14 @@ impl FlowFacts {
 
 impl TcpFacts {
     /// The most that a header can say: 65,535 shifted by 14 (RFC 7323, section 2.3).
-    const LARGEST_WINDOW: u64 = 65_535 << 14;
+    const MAX_WINDOW: u64 = 65_535 << 14;
 
     fn of(tcp: &TcpParameters) -> Self {
         let mss = tcp.mss.bytes();
         let window = match tcp.window {
             Some(Length::Bytes(bytes)) => bytes,
             Some(Length::Packets(packets)) => packets.saturating_mul(mss),
-            None => Self::LARGEST_WINDOW,
+            None => Self::MAX_WINDOW,
         };
         Self {
             mss: mss as u16,
@@ -230,11 +230,11 @@ impl TcpFacts {
             handshake: tcp.handshake,
             accurate: tcp.ecn && tcp.ecn_echo == Some(EcnEcho::AccEcn),
             timestamps: tcp.timestamps,
-            window: window.min(Self::LARGEST_WINDOW),
+            window: window.min(Self::MAX_WINDOW),
         }
     }
 
-    /// By how many bits windows are shifted.
+    /// Returns the number of bits by which windows are shifted.
     fn shift(&self) -> u8 {
         (0..14).find(|shift| self.window >> shift <= 65_535).unwrap_or(14)
     }
@@ -335,7 +335,7 @@ impl Capture {
     fn file(mut self) -> Vec<u8> {
         self.packets.sort_by_key(|packet| packet.at);
         let writer = format!("Forebay {}", crate::VERSION);
-        let mut file = pcapng::begin(&self.name, &writer, headers::MOST as u32);
+        let mut file = pcapng::begin(&self.name, &writer, headers::MAX_KEPT_BYTES as u32);
         for Captured { at, way, start, kept, length } in self.packets {
             let bytes = &self.bytes[start..start + usize::from(kept)];
             pcapng::add(&mut file, &Frame { time: at.ps() / 1000, way, bytes, length });
@@ -344,14 +344,14 @@ impl Capture {
     }
 }
 
-/// What is captured in a run.
+/// The captures of a run.
 #[derive(Default)]
 struct Recorder {
     /// Packets of each capture, at most.
     most: usize,
     flows: Vec<FlowFacts>,
     files: Vec<Capture>,
-    /// Where packets that reach a sink are seen, by route.
+    /// Points at which packets that reach a sink are seen, by route.
     sinks: Seen,
     connections: BTreeMap<u32, Numbering>,
 }
@@ -415,7 +415,7 @@ impl Recorder {
     }
 }
 
-/// Who sees packets, for all captures.
+/// Observer of packets for all captures.
 #[derive(Clone)]
 struct Tap(Arc<Mutex<Recorder>>);
 

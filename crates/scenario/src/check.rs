@@ -22,10 +22,10 @@ use crate::series::Series;
 /// The parameters of a scenario by key path, as text.
 type Resolved = BTreeMap<String, String>;
 
-/// How often counters and probes are looked at in a run, apart from its end.
+/// Number of times that counters and probes are looked at in a run, apart from its end.
 const LOOKS: u64 = 16;
 
-/// What must hold in any run, as JSON: group, name, sentence and source of each invariant.
+/// Invariants of any run, as JSON: group, name, sentence and source of each.
 #[must_use]
 pub fn invariants() -> String {
     let all = Invariant::ALL.iter().map(|it| {
@@ -67,7 +67,7 @@ impl Checking {
         Some(Series::new(Span::from_ps(duration / parts), plan, wired))
     }
 
-    /// When counters are to be looked at next.
+    /// Time at which counters are looked at next.
     pub(crate) fn next(&self) -> Time {
         self.next
     }
@@ -132,8 +132,8 @@ impl Checking {
         });
     }
 
-    /// What was found in the run that gave the first of `results`; the second is that of the same
-    /// run, not observed. `delays` are those of each group in the first.
+    /// Findings about the run that gave the first of `results`; the second is that of the same run,
+    /// not observed. `delays` are those of each group in the first.
     pub(crate) fn report(
         self,
         results: (&RunResult, &RunResult),
@@ -206,7 +206,7 @@ fn firsts(flows: &[FlowPlan]) -> Vec<usize> {
         .collect()
 }
 
-/// What the checker needs to know of the network.
+/// Facts about the network that the checker needs.
 fn places(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Places {
     let mut links = Vec::new();
     for number in 0..plan.links.len() {
@@ -340,13 +340,14 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
 }
 
 /// Entries of the list of what a link offers, at most.
-const MOST_OFFERS: usize = 4_000_000;
+const MAX_OFFERS: usize = 4_000_000;
 
-/// What a link of `capacity` offers until `end`; `None` if that is too much to list.
+/// Transmission capacity that a link of `capacity` offers until `end`; `None` if that is too much
+/// to list.
 fn offer(capacity: &Capacity, end: Time) -> Option<Offer> {
     Some(match capacity {
-        Capacity::Rates(rates) => Offer::Rates(rates.list(end, MOST_OFFERS)?),
-        Capacity::Opportunities(times) => Offer::Bits(times.list(end, MOST_OFFERS)?),
+        Capacity::Rates(rates) => Offer::Rates(rates.list(end, MAX_OFFERS)?),
+        Capacity::Opportunities(times) => Offer::Bits(times.list(end, MAX_OFFERS)?),
     })
 }
 

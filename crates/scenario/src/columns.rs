@@ -157,8 +157,7 @@ mod tests {
         parts
     }
 
-    /// A reader of results would find columns that no page describes, or look for described ones in
-    /// vain.
+    /// Every column of a result is described, and every described column exists.
     #[test]
     fn every_column_of_a_result_is_described() {
         let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
@@ -174,8 +173,8 @@ mod tests {
         }
     }
 
-    /// A value would be shown in another unit than it has: a column has a unit and a meaning, the
-    /// end of its name agrees with the unit, and it holds words, numbers or rows as the unit says.
+    /// Units fit names and values: a column has a unit and a meaning, the end of its name agrees
+    /// with the unit, and it holds words, numbers or rows as the unit says.
     #[test]
     fn units_fit_names_and_values() {
         let endings = [
@@ -210,8 +209,8 @@ mod tests {
         }
     }
 
-    /// A table would lack a value that there is, or show one of nothing: the column that a value is
-    /// counted over is in the same row and counts.
+    /// The column that a value is counted over is in the same row and counts: tables can then omit
+    /// values of nothing.
     #[test]
     fn values_are_counted_over_columns_that_count() {
         let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();

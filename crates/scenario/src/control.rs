@@ -1,4 +1,4 @@
-//! How a run is asked for, and held on to while it runs.
+//! Options of a run, and the control over it while it runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use crate::stopped::Limits;
 use crate::ties::Ties;
 
-/// How to run a scenario.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Root seed; that of the scenario if absent.
@@ -19,7 +19,7 @@ pub struct RunOptions {
     /// does where the network has no delay to be divided at, where that would not pay, and where
     /// packets are recorded one by one.
     pub threads: usize,
-    /// What is done about simultaneous events. What another order changes rests on ties.
+    /// Treatment of simultaneous events. Results that change with their order rest on ties.
     pub ties: Ties,
     /// Bounds of the run.
     pub limits: Limits,

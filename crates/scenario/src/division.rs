@@ -21,9 +21,9 @@ const BARRIER_S: f64 = 2e-6;
 /// estimated badly, and caches hold what a partition needs.
 const PARTITIONS_A_THREAD: usize = 4;
 /// Delays tried.
-const MOST_TRIALS: usize = 24;
+const MAX_TRIALS: usize = 24;
 /// Times that every part of the network may change partitions.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// The partition of each element of `wired`, for a run on at most `threads` threads; `None` if the
 /// network cannot be divided, or would be no faster.
@@ -36,7 +36,7 @@ pub(crate) fn divide(plan: &Plan<'_>, wired: &Wired, threads: usize) -> Option<V
         map.ways.iter().filter(|way| way.used && way.delay > 0).map(|way| way.delay).collect();
     delays.sort_unstable_by(|a, b| b.cmp(a));
     delays.dedup();
-    let stride = delays.len().div_ceil(MOST_TRIALS).max(1);
+    let stride = delays.len().div_ceil(MAX_TRIALS).max(1);
     let trials = delays.iter().step_by(stride).map(|delay| map.trial(*delay, threads));
     let best = trials.flatten().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
     let alone = HOP_S * map.work.iter().sum::<f64>();
@@ -58,7 +58,7 @@ struct Way {
     to: usize,
     /// In ps.
     delay: u64,
-    /// Whether a route passes it.
+    /// True if a route passes it.
     used: bool,
     /// Packets a second.
     load: f64,
@@ -216,7 +216,7 @@ fn parts(nodes: usize, joined: impl Iterator<Item = (usize, usize)>) -> Vec<usiz
 struct Parts {
     /// Packets a second, by part.
     work: Vec<f64>,
-    /// By part: others, and the packets a second between them.
+    /// Neighbours of each part, and the packets a second between them.
     ties: Vec<BTreeMap<usize, f64>>,
     partition: Vec<usize>,
 }
@@ -312,7 +312,7 @@ impl Parts {
     /// Move parts to other partitions as long as that saves time.
     fn improve(&mut self, count: usize) {
         let mut balance = self.balance(count);
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let before = balance.cost();
             for part in 0..self.work.len() {
                 let near: BTreeSet<usize> =
@@ -357,7 +357,7 @@ impl Parts {
     }
 }
 
-/// How work is spread over partitions.
+/// Distribution of work over partitions.
 #[derive(Clone)]
 struct Balance {
     /// Parts, by partition.
@@ -369,7 +369,7 @@ struct Balance {
 }
 
 impl Balance {
-    /// How long all partitions would take if each had as much to do as the busiest.
+    /// Time of all partitions together if each had as much to do as the busiest.
     fn cost(&self) -> f64 {
         let most = self.work.iter().copied().fold(0.0, f64::max);
         HOP_S * most * self.work.len() as f64 + CROSSING_S * self.crossing

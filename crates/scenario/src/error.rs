@@ -1,4 +1,4 @@
-//! What is wrong with a scenario.
+//! Errors and warnings about a scenario.
 
 use forebay_parameters::Problem;
 
@@ -8,7 +8,7 @@ use forebay_parameters::Problem;
 pub struct ScenarioError {
     /// Name of the file.
     pub file: String,
-    /// What is wrong, and where.
+    /// The fault, and its place.
     pub problem: Problem,
 }
 

@@ -1,6 +1,6 @@
-//! What a run will take, before it is wired: how many packets its sources send, and how much memory
-//! it holds. Estimates from rates, counts and times of the scenario: of what depends on chance or
-//! on control loops, an upper value that is easily stated.
+//! Estimates of a run before it is wired: the packets that its sources send, and the memory that it
+//! holds. They come from rates, counts and times of the scenario: of what depends on chance or on
+//! control loops, an upper value that is easily stated.
 
 use std::mem::size_of;
 
@@ -13,12 +13,12 @@ use crate::flows::FlowPlan;
 use crate::plan::Plan;
 use crate::series::{is_wanted, single_flows};
 
-/// What a run will take.
+/// Estimated size of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Estimate {
     /// Data packets that sources send.
     pub(crate) packets: u64,
-    /// What takes memory, the most first.
+    /// Needs of memory, the largest first.
     pub(crate) memory: Vec<Need>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Estimate {
 pub struct Need {
     /// Path of the key.
     pub path: String,
-    /// What the memory is for.
+    /// Purpose of the memory.
     pub what: String,
     /// Bytes.
     pub bytes: u64,
@@ -58,7 +58,7 @@ const OTHER_COLUMNS: u64 = 12;
 /// Bytes of a row of a packet trace, with the names that it is shown with.
 const TRACE_ROW: u64 = 256;
 /// Share of a link that TCP takes where constant rates ask for all of it.
-const LEAST_SHARE: f64 = 0.05;
+const MIN_TCP_SHARE: f64 = 0.05;
 
 /// Estimate the run that `plan` describes, with or without recording.
 pub(crate) fn estimate(plan: &Plan<'_>, record: bool) -> Estimate {
@@ -124,7 +124,8 @@ fn flow_needs(flow: &FlowPlan, plan: &Plan<'_>, needs: &mut Needs) {
     }
 }
 
-/// What recording takes in a run that sends `packets`; acknowledgements are as many at most.
+/// Adds the memory of recording in a run that sends `packets`; acknowledgements are as many at
+/// most.
 fn record_needs(plan: &Plan<'_>, packets: f64, needs: &mut Needs) {
     let record = &plan.record;
     if let Some(interval) = record.series {
@@ -150,14 +151,15 @@ fn record_needs(plan: &Plan<'_>, packets: f64, needs: &mut Needs) {
     needs.add("record.trace", format!("{rows} rows"), rows * TRACE_ROW as f64);
 }
 
-/// What flows ask of links.
+/// Load that flows offer to links.
 struct Offered {
     /// Rate of all flows of each group, in bit/s.
     rates: Vec<f64>,
-    /// By link: rates in bit/s of flows that do not adapt, and of all.
+    /// Rates in bit/s on each link: of flows that do not adapt, and of all.
     fixed: Vec<f64>,
     all: Vec<f64>,
-    /// By link: bits of the smallest packets, and for how long flows that do not adapt send.
+    /// Bits of the smallest packets on each link, and the time for which flows that do not adapt
+    /// send.
     bits: Vec<f64>,
     seconds: Vec<f64>,
 }
@@ -188,7 +190,7 @@ impl Offered {
         }
         let share = |link: usize| {
             let rate = plan.links[link].rate.bps() as f64;
-            (rate - offered.fixed[link]).max(LEAST_SHARE * rate) / adaptive[link]
+            (rate - offered.fixed[link]).max(MIN_TCP_SHARE * rate) / adaptive[link]
         };
         for flow in &plan.flows {
             let own = flow.offered_rate(plan.parameters.duration);
@@ -209,7 +211,7 @@ impl Offered {
 }
 
 impl FlowPlan {
-    /// For how long its flows may send, in seconds.
+    /// Time for which its flows may send, in seconds.
     fn seconds(&self, duration: Span) -> f64 {
         let (start, stop) = self.times(duration);
         (stop.seconds() - start.seconds()).max(0.0)

@@ -7,16 +7,15 @@ use forebay_parameters::{Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 
 parameters! {
-    /// When a link fails and comes back, both directions of it, and how the network reacts.
+    /// Failures and repairs of a link, both directions of it, and the reaction of the network.
     pub struct FailureParameters {
         ..times: OutageParameters;
-        /// How long after each change routes follow it: of groups of TCP and UDP flows that name no
-        /// `route` and have no policing, the packets sent from then on take the shortest path over
-        /// the links that are up, or the one before if there is none. Those on their way stay on
-        /// theirs.
+        /// Time after each change until routes follow it: of groups of TCP and UDP flows that name
+        /// no `route` and have no policing, the packets sent from then on take the shortest path
+        /// over the links that are up, or the one before if there is none. Those on their way stay
+        /// on theirs.
         detection: Span = "0 s", "RFC 5880, section 6.8.4 (detection time)";
-        /// What becomes of packets that wait at the link when it fails, or come to it while it is
-        /// down.
+        /// Fate of packets that wait at the link when it fails, or come to it while it is down.
         waiting: Waiting = "lost", "-";
     }
 }
@@ -31,7 +30,7 @@ choice! {
     }
 }
 
-/// How a link fails, and when, once that is drawn.
+/// Failures of a link, with their times once these are drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     plan: OutagePlan,
@@ -39,12 +38,12 @@ pub(crate) struct Failure {
     path: String,
     pub(crate) detection: Span,
     pub(crate) waiting: Waiting,
-    /// When it is down: from a time until another.
+    /// Times at which it goes down, each with the time at which it is up again.
     pub(crate) times: Vec<(Time, Time)>,
 }
 
 /// Outages that are expected at most: their routes are computed beforehand.
-const MOST_OUTAGES: u64 = 10_000;
+const MAX_OUTAGES: u64 = 10_000;
 
 impl Failure {
     /// The failures of the link of `section`, if it has any.
@@ -59,10 +58,10 @@ impl Failure {
     /// Refuse more failures within `duration` than routes can be computed for.
     pub(crate) fn check(&self, duration: Span, section: &Section<'_>) -> Result<(), Problem> {
         let cycle = self.plan.mean_cycle();
-        if cycle.is_none_or(|cycle| duration.ps() / cycle.ps().max(1) <= MOST_OUTAGES) {
+        if cycle.is_none_or(|cycle| duration.ps() / cycle.ps().max(1) <= MAX_OUTAGES) {
             return Ok(());
         }
-        let message = format!("fails too often: more than {MOST_OUTAGES} times are expected");
+        let message = format!("fails too often: more than {MAX_OUTAGES} times are expected");
         Err(section.fail("failure", message))
     }
 

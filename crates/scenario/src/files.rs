@@ -10,12 +10,11 @@ use crate::names::SITES;
 /// Gives a file that is named in a scenario, or why it cannot be read.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<FileText, String>;
 
-/// What a file holds.
+/// Content of a file.
 pub struct FileText {
     /// Its text.
     pub text: String,
-    /// Whether it lies outside the folder of the scenario: messages quote no data file of which
-    /// that is so.
+    /// True if it lies outside the folder of the scenario: messages do not quote such a data file.
     pub is_outside: bool,
 }
 
@@ -145,8 +144,7 @@ mod tests {
 
     const LINK: &str = "[links.a]\nschedule = \"rates.csv\"\n[links.a.reverse]\ntrace = \"up\"\n";
 
-    /// Files of one direction would be read and not those of the other, or an error name the wrong
-    /// place.
+    /// Files of both directions are read once into the tree, and errors name their place.
     #[test]
     fn files_are_read_once_into_the_tree() {
         let mut root = parse(LINK).unwrap();

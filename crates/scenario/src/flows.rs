@@ -42,10 +42,10 @@ pub(crate) struct FlowPlan {
     transport: Transport,
     /// The aggregate that controls its calls.
     pub(crate) aggregate: Option<usize>,
-    /// Whether a conditioner on the way adapts to round-trip times, which TCP then reports.
+    /// True if a conditioner on the way adapts to round-trip times, which TCP then reports.
     pub(crate) report_rtt: bool,
     pub(crate) policing: Option<PolicingPlan>,
-    /// On which notifications of congestion travel back.
+    /// Ways on which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayBack>,
     late: Option<Lateness>,
     /// The ways when they are empty, if the flows are transfers.
@@ -61,7 +61,7 @@ enum Transport {
 }
 
 /// Flows of a group that get a row each unless the scenario says otherwise.
-const MANY_FLOWS: u32 = 10_000;
+const MAX_FLOW_ROWS: u32 = 10_000;
 
 /// Read the section of one group of flows.
 pub(crate) fn read_flow(
@@ -365,18 +365,18 @@ impl FlowPlan {
         }
     }
 
-    /// From when to when its flows may send, in a run of `duration`.
+    /// Interval in which its flows may send, in a run of `duration`.
     pub(crate) fn times(&self, duration: Span) -> (Span, Span) {
         let stop = self.parameters.stop.map_or(duration, |stop| stop.min(duration));
         (self.parameters.start.least(), stop)
     }
 
-    /// Whether each of its flows has a row in results, given what the scenario says of that.
+    /// Returns true if each of its flows has a row in results, given `rows` of the scenario.
     pub(crate) fn has_rows(&self, rows: Option<FlowRows>) -> bool {
         match rows {
             // The flows of a call have their counters apart from what is known of calls.
             _ if self.has_calls() => true,
-            None => self.count <= MANY_FLOWS,
+            None => self.count <= MAX_FLOW_ROWS,
             Some(rows) => rows == FlowRows::Each,
         }
     }
@@ -402,8 +402,8 @@ impl FlowPlan {
         matches!(self.transport, Transport::Tcp(..))
     }
 
-    /// Whether TCP alone decides how much it sends: it never runs out of data, and no window that
-    /// a receiver advertises is the limit.
+    /// Returns true if TCP alone decides how much it sends: it never runs out of data, and no
+    /// window that a receiver advertises is the limit.
     pub(crate) fn is_endless(&self) -> bool {
         let Transport::Tcp(parameters, _, traffic) = &self.transport else { return false };
         traffic.endless && parameters.window.is_none()
@@ -425,7 +425,7 @@ impl FlowPlan {
         }
     }
 
-    /// Whether its receivers are an element.
+    /// Returns true if its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
         match &self.transport {
             Transport::Tcp(..) => true,
@@ -440,27 +440,27 @@ impl FlowPlan {
         ElementId::new(senders.index() + 1)
     }
 
-    /// Whether its sources are paced.
+    /// Returns true if its sources are paced.
     pub(crate) fn is_paced(&self) -> bool {
         matches!(self.transport, Transport::Paced(_))
     }
 
-    /// Whether its transfers are cut into frames.
+    /// Returns true if its transfers are cut into frames.
     pub(crate) fn has_frames(&self) -> bool {
         matches!(&self.transport, Transport::Paced(paced) if paced.has_frames())
     }
 
-    /// Whether its late packets are counted.
+    /// Returns true if its late packets are counted.
     pub(crate) fn counts_late(&self) -> bool {
         self.late.is_some()
     }
 
-    /// Whether the completion times of its transfers are measured.
+    /// Returns true if the completion times of its transfers are measured.
     pub(crate) fn has_transfers(&self) -> bool {
         self.empty.is_some() && !self.has_video()
     }
 
-    /// Whether its clients play video.
+    /// Returns true if its clients play video.
     pub(crate) fn has_video(&self) -> bool {
         matches!(&self.transport, Transport::Tcp(_, _, traffic) if traffic.video.is_some())
     }
@@ -472,13 +472,13 @@ impl FlowPlan {
         Some((ElementId::new(senders.index() + ends), self.there[policing.place]))
     }
 
-    /// Whether it consists of calls.
+    /// Returns true if it consists of calls.
     pub(crate) fn has_calls(&self) -> bool {
         matches!(self.transport, Transport::Calls(_))
     }
 
-    /// Whether its packets leave links that fail: not if it must pass certain nodes or a policer,
-    /// nor if notifications find their way back from certain links.
+    /// Returns true if its packets leave links that fail: not if it must pass certain nodes or a
+    /// policer, nor if notifications find their way back from certain links.
     pub(crate) fn is_rerouted(&self) -> bool {
         self.parameters.route.is_none()
             && self.policing.is_none()

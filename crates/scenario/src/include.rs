@@ -10,11 +10,11 @@ use crate::files::{Files, rebase};
 use crate::parse::parse;
 
 /// Files that include each other, the scenario itself counted, at most.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Files of a scenario, at most: so many times the largest has fewer lines than there are numbers.
-const MOST_FILES: usize = 60;
+const MAX_FILES: usize = 60;
 /// Bytes of a file that is included, at most.
-const LARGEST: usize = 16_000_000;
+const MAX_FILE_BYTES: usize = 16_000_000;
 
 /// The files that a scenario was read from.
 pub(crate) struct Sources {
@@ -46,7 +46,7 @@ impl Sources {
         ScenarioError { file: file.to_owned(), problem: Problem { line, ..problem } }
     }
 
-    /// Where the line `line` is, as messages say it.
+    /// Place of the line `line` as messages give it.
     pub(crate) fn place(&self, line: Option<u32>) -> String {
         match self.find(line) {
             (_, None) => "--set".to_owned(),
@@ -91,8 +91,8 @@ impl Reader<'_> {
             self.refuse(&path).map_err(fail)?;
             let found = (self.files)(&path);
             let text = found.map_err(|message| fail(format!("\"{name}\" {message}")))?.text;
-            if text.len() > LARGEST {
-                return Err(fail(format!("\"{name}\" has more than {LARGEST} bytes")));
+            if text.len() > MAX_FILE_BYTES {
+                return Err(fail(format!("\"{name}\" has more than {MAX_FILE_BYTES} bytes")));
             }
             let shown = beside(folder_of(&self.sources.files[0].0), &path);
             let before = self.sources.add(&text, shown);
@@ -125,14 +125,14 @@ impl Reader<'_> {
         if self.read.iter().any(|read| read == path) {
             return Err(format!("\"{path}\" is included twice; once is enough"));
         }
-        if self.open.len() + 1 >= DEEPEST {
+        if self.open.len() + 1 >= MAX_DEPTH {
             return Err(format!(
                 "\"{path}\" is included by a file that is included, and so on; allowed are \
-                 {DEEPEST} files in a chain"
+                 {MAX_DEPTH} files in a chain"
             ));
         }
-        if self.read.len() + 1 >= MOST_FILES {
-            return Err(format!("\"{path}\" is one file too many; allowed are {MOST_FILES}"));
+        if self.read.len() + 1 >= MAX_FILES {
+            return Err(format!("\"{path}\" is one file too many; allowed are {MAX_FILES}"));
         }
         Ok(())
     }
@@ -220,7 +220,8 @@ fn shift(node: &mut Node, before: u32) {
 mod tests {
     use super::*;
 
-    /// The same file would be taken for two, or another one be read.
+    /// Paths are made without detours: the same file has one path, and different files have
+    /// different ones.
     #[test]
     fn paths_are_made_without_detours() {
         for (folder, name, path) in [
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A message would send its reader to another file, or to another line.
+    /// A line of the joined text leads back to its file and to its line there: messages name both.
     #[test]
     fn lines_are_found_again() {
         let mut sources = Sources::of("a = 1\nb = 2\n", "top.toml");

@@ -39,35 +39,35 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) rate: Rate,
     /// Its propagation delay, of a link that changes the first one.
     pub(crate) delay: Span,
-    /// What it offers over time, and its delays, if it changes.
+    /// Its capacity over time and its delays, if it changes.
     pub(crate) changes: Option<(Capacity, DelaySchedule)>,
-    /// When it fails.
+    /// Its failures, if it has any.
     pub(crate) failure: Option<Failure>,
     background: Option<Size>,
     notice_size: Size,
-    /// Where its mechanisms are described; its path names the random streams.
+    /// The section of its mechanisms; its path names the random streams.
     section: Section<'a>,
     /// The mechanisms, checked and ready to be wired.
     parts: Option<Parts>,
     /// The smallest burst that its meters let pass, and where that was said.
     pub(crate) burst: Option<(u64, Problem)>,
-    /// Whether one of its conditioners adapts to round-trip times.
+    /// True if one of its conditioners adapts to round-trip times.
     pub(crate) uses_rtt: bool,
-    /// Whether it has a congestion detector.
+    /// True if it has a congestion detector.
     pub(crate) detects: bool,
-    /// Whether it gives explicit rates: then the first of its elements is what gives them.
+    /// True if it gives explicit rates: then the first of its elements is what gives them.
     pub(crate) allocates: bool,
-    /// Whether its queue never drops a packet.
+    /// True if its queue never drops a packet.
     pub(crate) holds_all: bool,
-    /// Whether its queue may hold packets back while the transmitter is free: it shapes.
+    /// True if its queue may hold packets back while the transmitter is free: it shapes.
     pub(crate) holds_back: bool,
-    /// Whether its shaper or its conditioners bound what comes to its queue.
+    /// True if its shaper or its conditioners bound what comes to its queue.
     pub(crate) bounds_load: bool,
-    /// Which span of a ring it is, if it is one.
+    /// Its span of a ring, if it is one.
     pub(crate) span: Option<RingSpan>,
-    /// Which part of its element it is: a ring has one for each span.
+    /// Number of its part of the element: a ring has one for each span.
     pub(crate) part: u32,
-    /// How many of its elements a packet passes before it has crossed the link, once it is wired.
+    /// Number of its elements that a packet passes until it has crossed the link, once it is wired.
     pub(crate) beyond: usize,
 }
 
@@ -193,7 +193,7 @@ impl<'a> LinkPlan<'a> {
 }
 
 impl LinkPlan<'_> {
-    /// Which of its elements the link itself is, if it is no span of a ring.
+    /// Place of the link itself among its elements, if it is no span of a ring.
     pub(crate) fn own_element(&self) -> Option<usize> {
         if self.span.is_some() { None } else { self.beyond.checked_sub(1) }
     }
@@ -382,8 +382,8 @@ fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
     }
 }
 
-/// Whether a conditioner of the link drops what is out of profile, as far as the values tell that
-/// were read from its section.
+/// Returns true if a conditioner of the link drops what is out of profile, as far as the values
+/// tell that were read from its section.
 fn polices(section: &Section<'_>) -> bool {
     let conditioners = format!("{}.conditioner", section.path());
     let echo = section.echo().borrow();

@@ -35,7 +35,7 @@ const SHARES: [f64; 104] = {
     shares
 };
 /// Most events of a step, of which none may be about a packet.
-const LONGEST_STEP: u64 = 100_000;
+const MAX_STEP_EVENTS: u64 = 100_000;
 
 /// A run that continues when told to. It borrows its scenario, its control and an echo, which are
 /// kept by who watches it.
@@ -48,7 +48,7 @@ pub struct LiveRun<'s> {
     over: bool,
     /// Samples that were given already.
     given: usize,
-    /// What sees each packet, if any does.
+    /// Observer of each packet, if there is one.
     watcher: Option<Watcher>,
     /// Drops of each link in the warm-up, by reason, once it is over.
     early: Vec<Map<String, Json>>,
@@ -142,7 +142,7 @@ impl<'s> LiveRun<'s> {
         if let Some(watcher) = &self.watcher {
             watcher.lock().listen();
         }
-        for _ in 0..LONGEST_STEP {
+        for _ in 0..MAX_STEP_EVENTS {
             arrived |= self.advance(1)?;
             let heard = self.watcher.as_ref().is_none_or(|watcher| watcher.lock().has_heard());
             if self.over || heard {
@@ -175,13 +175,13 @@ impl<'s> LiveRun<'s> {
         json!({ "shares": SHARES.as_slice(), "groups": groups, "since_s": self.since().seconds() })
     }
 
-    /// When counting began: at the start, or at the end of the warm-up once that is reached.
+    /// Time at which counting began: the start, or the end of the warm-up once that is reached.
     fn since(&self) -> Time {
         let warm_up = Time::ZERO + self.run.plan.parameters.warm_up;
         if self.run.warm { warm_up } else { Time::ZERO }
     }
 
-    /// Whether the end was reached.
+    /// Returns true if the end was reached.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.over
@@ -222,9 +222,9 @@ impl<'s> LiveRun<'s> {
         })
     }
 
-    /// What has been counted since the warm-up, or in it: of each link, each group of flows and
-    /// each group of calls, as JSON; drops of links in the warm-up apart, once that is over. At a
-    /// sample or at the end.
+    /// Counters since the warm-up, or in it: of each link, each group of flows and each group of
+    /// calls, as JSON; drops of links in the warm-up apart, once that is over. At a sample or at
+    /// the end.
     #[must_use]
     pub fn counted(&mut self) -> Json {
         let since = self.since();

@@ -48,12 +48,12 @@ impl MediaPlan {
         self.kind.reports.is_none().then(|| self.parameters.start())
     }
 
-    /// Whether its receivers are an element: if they report.
+    /// Returns true if its receivers are an element: if they report.
     pub(crate) fn has_receivers(&self) -> bool {
         self.kind.reports.is_some()
     }
 
-    /// Where its packets end, given the element of its receivers.
+    /// Destination of its packets, given the element of its receivers.
     pub(crate) fn end(&self, receivers: Destination, network: &mut Network) -> Destination {
         if self.has_receivers() {
             return receivers;

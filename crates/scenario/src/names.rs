@@ -1,4 +1,4 @@
-//! Which names a scenario may give: they become names of files, of random streams and of rows.
+//! Names that a scenario may give: they become names of files, of random streams and of rows.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) const AGGREGATES: &str = "aggregates";
 pub(crate) const SITES: &str = "sites";
 
 /// The longest name, in bytes: with what is added to it, a file name of it fits every file system.
-const MOST_BYTES: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 
 /// Refuse the keys of `section` that are no names.
 pub(crate) fn check_names(section: &Section<'_>) -> Result<(), Problem> {
@@ -26,11 +26,13 @@ pub(crate) fn check_names(section: &Section<'_>) -> Result<(), Problem> {
     })
 }
 
-/// What is wrong with `name`, if anything.
+/// Fault of `name`, if it has one.
 pub(crate) fn fault(name: &str) -> Option<String> {
-    if name.is_empty() || name.len() > MOST_BYTES {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
         let read = name.len();
-        return Some(format!("read a name of {read} bytes; a name has 1 to {MOST_BYTES} bytes"));
+        return Some(format!(
+            "read a name of {read} bytes; a name has 1 to {MAX_NAME_BYTES} bytes"
+        ));
     }
     let is_allowed = |c: &char| c.is_alphanumeric() || "._-[] ".contains(*c);
     let wrong = name.chars().find(|c| !is_allowed(c));
@@ -50,7 +52,7 @@ fn problem_of(section: &Section<'_>, name: &str, message: String) -> Problem {
 
 /// `name` as a message shows it: with control characters escaped, and cut.
 fn shown(name: &str) -> String {
-    let short: String = name.chars().take(MOST_BYTES).collect();
+    let short: String = name.chars().take(MAX_NAME_BYTES).collect();
     format!("{short:?}")
 }
 
@@ -91,8 +93,8 @@ pub(crate) fn check_unique(
 mod tests {
     use super::*;
 
-    /// A scenario of a stranger would write outside the folder of results, or send commands to the
-    /// terminal that shows its messages.
+    /// Names hold nothing that a path or a terminal reads: a scenario of a stranger cannot write
+    /// outside the folder of results, or send commands to the terminal that shows its messages.
     #[test]
     fn names_hold_nothing_that_a_path_or_a_terminal_reads() {
         for good in ["core", "S1-S2", "a_b.reverse", "tcp[1]", "two words", "été", &"x".repeat(100)]

@@ -115,7 +115,7 @@ impl PacedPlan {
         network.add(Box::new(PacedSources::new(group, &parts, streams)));
     }
 
-    /// Whether its receivers are an element.
+    /// Returns true if its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
         self.frames.is_some() || self.efcn.is_some() || self.is_explicit()
     }
@@ -125,7 +125,7 @@ impl PacedPlan {
         self.control.explicit
     }
 
-    /// Whether its sources go by explicit rates.
+    /// Returns true if its sources go by explicit rates.
     pub(crate) fn is_explicit(&self) -> bool {
         self.control.explicit.is_some()
     }
@@ -149,7 +149,7 @@ impl PacedPlan {
         network.add(Box::new(receivers));
     }
 
-    /// Whether its transfers are cut into frames.
+    /// Returns true if its transfers are cut into frames.
     pub(crate) fn has_frames(&self) -> bool {
         self.frames.is_some()
     }
@@ -275,7 +275,8 @@ pub(crate) fn way_of_cells(
     })
 }
 
-/// How the packets of a way are late: `after` the fastest. `size` is the least that they can have.
+/// Measure of the packets of a way that arrive late: more than `after` behind the fastest. `size`
+/// is the least that they can have.
 pub(crate) fn lateness(
     after: Span,
     size: Size,

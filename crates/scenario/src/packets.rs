@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// Link types that are read: IP itself, or what stands before it.
 const LINK_TYPES: &str = "Ethernet (1), raw IP (101), Linux cooked (113 and 276)";
 /// The longest record or block: more is taken for damage.
-const LONGEST: u64 = 1 << 24;
+const MAX_RECORD_BYTES: u64 = 1 << 24;
 /// Picoseconds of a second.
 const PS: u128 = 1_000_000_000_000;
 
@@ -59,7 +59,7 @@ pub fn packets_of(file: Bytes<'_>, most: usize) -> Result<Option<String>, String
     Ok(Some(table.text))
 }
 
-/// Whether a file that begins so can be text in UTF-8.
+/// Returns true if a file that begins so can be text in UTF-8.
 fn is_text(start: &[u8]) -> bool {
     let cut = |error: std::str::Utf8Error| error.error_len().is_none();
     !start.contains(&0) && std::str::from_utf8(start).map_or_else(cut, |_| true)
@@ -69,7 +69,7 @@ fn is_text(start: &[u8]) -> bool {
 struct Input<'f> {
     file: Bytes<'f>,
     offset: u64,
-    /// Whether numbers are big-endian.
+    /// True if numbers are big-endian.
     swapped: bool,
 }
 
@@ -90,8 +90,8 @@ impl Input<'_> {
     /// The next `count` bytes, or `None` at the end of the file.
     fn take(&mut self, count: u64, what: &str) -> Result<Option<Vec<u8>>, String> {
         let from = self.offset;
-        if count > LONGEST {
-            let most = format!("{count} B; allowed are up to {LONGEST} B");
+        if count > MAX_RECORD_BYTES {
+            let most = format!("{count} B; allowed are up to {MAX_RECORD_BYTES} B");
             return Err(format!("offset {from}: {what} would have {most}"));
         }
         let mut bytes = vec![0; count as usize];
@@ -246,7 +246,7 @@ fn enhanced(
     table.add((offset, time), interface.link.clone()?, bytes, input.word(body, 16))
 }
 
-/// What stands before the IP header.
+/// Kind of header before the IP header.
 #[derive(Clone, Copy)]
 enum LinkType {
     Ethernet,
@@ -266,7 +266,7 @@ impl LinkType {
         }
     }
 
-    /// Where the IP header begins; `None` if the packet is not of IP.
+    /// Offset of the IP header; `None` if the packet is not of IP.
     fn header(self, bytes: &[u8]) -> Option<usize> {
         let kind = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
         let is_ip = |kind: u16| kind == 0x0800 || kind == 0x86dd;
@@ -403,8 +403,8 @@ mod tests {
         packets_of(&mut next, most)
     }
 
-    /// Times or sizes of a load would not be those of the capture: 1 s and 250 us lie between the
-    /// packets, which have 60 B, in either byte order.
+    /// Packets of either byte order are read with their times and sizes: 1 s and 250 us lie between
+    /// the packets, which have 60 B, in either byte order.
     #[test]
     fn packets_of_either_byte_order_are_read() {
         for swapped in [false, true] {
@@ -417,7 +417,8 @@ mod tests {
         }
     }
 
-    /// A damaged file would give a part of its load, or a text be taken for a capture.
+    /// A capture that is not whole is refused with the place of its damage, and a text is not taken
+    /// for a capture.
     #[test]
     fn what_is_no_whole_capture_is_refused() {
         let file = classic_file(&[(0, 0), (0, 100)], false, 1);
@@ -441,7 +442,7 @@ mod tests {
         assert!(most.contains("passes 10 B"), "{most}");
     }
 
-    /// A damaged block would be read beyond its end, or for ever.
+    /// Damaged blocks are refused: none is read beyond its end, or for ever.
     #[test]
     fn damaged_blocks_are_refused() {
         let block = |kind: u32, body: &[u8]| {

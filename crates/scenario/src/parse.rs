@@ -28,8 +28,8 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     Ok(Node { value: Value::Table(convert_table(table.get_ref(), &lines)?), line })
 }
 
-/// What the parser says of a dotted key, alone or in a header, that has too many parts; it does not
-/// say where that is.
+/// Message of the parser about a dotted key, alone or in a header, that has too many parts; it does
+/// not say where that is.
 const TOO_DEEP: &str = "recursion limit";
 
 /// The first line of `text` whose key is too deep: the number of lines from the start with which
@@ -53,7 +53,7 @@ fn line_too_deep(text: &str, lines: &Lines) -> Option<u32> {
 }
 
 /// Tables inside tables that `--set` makes at most: as many as TOML files may have.
-const DEEPEST: usize = 80;
+const MAX_DEPTH: usize = 80;
 
 /// What `--set PATH=VALUE` says.
 pub(crate) struct Assignment<'a> {
@@ -78,11 +78,11 @@ impl<'a> Assignment<'a> {
         };
         let (path, text) = (path.trim(), text.trim());
         let (above, last) = names_above(path)?;
-        if above.len() > DEEPEST {
+        if above.len() > MAX_DEPTH {
             let message = format!(
                 "--set: \"{path}\" has {} keys; allowed are up to {}",
                 above.len() + 1,
-                DEEPEST + 1
+                MAX_DEPTH + 1
             );
             return Err(problem(None, message));
         }
@@ -245,7 +245,7 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
     Ok(Node { value, line: Some(line) })
 }
 
-/// Where each line of a text begins.
+/// Offsets at which the lines of a text begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -270,7 +270,7 @@ mod tests {
         })
     }
 
-    /// Errors would point at the wrong line of the user's file.
+    /// Nodes know their lines, so that errors point at the right line of the user's file.
     #[test]
     fn nodes_know_their_lines() {
         let node = parse("a = 1\n\n[b]\nc = \"x\"\nd = [1,\n 2]\n").unwrap();
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(get(&node, "b.c").line, Some(4));
     }
 
-    /// `--set` could not do what editing the file does.
+    /// Assignments reach every place: `--set` can do what editing the file does.
     #[test]
     fn assignments_reach_every_place() {
         let mut node =
@@ -295,7 +295,8 @@ mod tests {
         assert!(set(&mut node, "links.a.x.9=1").is_err());
     }
 
-    /// What a name with a dot has could not be set, or an error in it would not say who set it.
+    /// Assignments reach names with dots, and an error in such a place names the assignment that
+    /// set it.
     #[test]
     fn assignments_reach_names_with_dots() {
         let mut node = parse("[links.\"up.link 1\"]\nrate = \"1 Mbit/s\"").unwrap();

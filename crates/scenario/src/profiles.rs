@@ -81,7 +81,7 @@ mod tests {
         Scenario::parse(&text, "test.toml", &[]).map_err(|error| error.to_string())
     }
 
-    /// A profile could not be used; or a number would stand in the table that nothing vouches for.
+    /// Each profile can be used, and each number in the table has a comment with its source.
     #[test]
     fn each_profile_can_be_used_and_each_number_has_a_source() {
         let Value::Table(profiles) = parse(PROFILES).unwrap().value else { unreachable!() };
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// A link would have other values than its profile, or not those that it says itself.
+    /// A profile fills in what a link does not say, and the values that the link says itself stand.
     #[test]
     fn a_profile_fills_in_what_a_link_does_not_say() {
         let hash = |keys: &str| scenario(keys).unwrap().hash().to_owned();
@@ -114,7 +114,8 @@ mod tests {
         assert_eq!(hash(given), hash(&other));
     }
 
-    /// A slip in a name would be another link, or what a profile lacks go unsaid.
+    /// Wrong profiles are refused: a slip in a name, a value that is no name, and a link that lacks
+    /// what its profile does not give.
     #[test]
     fn wrong_profiles_are_refused() {
         let shown = |keys: &str| scenario(keys).err().unwrap();

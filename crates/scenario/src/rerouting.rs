@@ -20,11 +20,11 @@ pub(crate) fn draw_failures(plans: &mut [LinkPlan<'_>], streams: &Streams, end: 
 pub(crate) struct Rerouting {
     /// The names of both ends of each link.
     ends: Vec<(String, String)>,
-    /// From when on: the links without the failed ones, and none for those before the first
-    /// failure.
+    /// Changes, each with the time from which on it holds: the links without the failed ones, and
+    /// none for those before the first failure.
     topologies: Vec<(Time, usize)>,
     distinct: Vec<Topology>,
-    /// Whether the routes laid now keep to their links.
+    /// True if the routes laid now keep to their links.
     pub(crate) pinned: Cell<bool>,
 }
 
@@ -66,7 +66,7 @@ impl Rerouting {
         Some(Self { ends, topologies, distinct, pinned: Cell::new(true) })
     }
 
-    /// What packets take instead of `links`, and from when on, where that changes.
+    /// Paths that packets take instead of `links`, each with the time from which they do.
     pub(crate) fn detours(&self, links: &[usize]) -> Vec<(Time, Vec<usize>)> {
         let (Some(first), Some(last)) = (links.first(), links.last()) else { return Vec::new() };
         if self.pinned.get() {

@@ -1,4 +1,4 @@
-//! What a run gives: counters turned into the quantities that people ask for.
+//! Results of a run: its counters as the quantities that people ask for.
 
 use forebay_mechanisms::element::calls::CallResult;
 use forebay_mechanisms::element::paced::PacedResult;
@@ -84,7 +84,7 @@ columns! {
 }
 
 columns! {
-    /// What is known of one flow.
+    /// Results of one flow.
     #[derive(Clone, Debug, Serialize)]
     pub struct FlowResult {
         /// `GROUP`, or `GROUP[i]` if the group has several flows. A group of calls is one flow,
@@ -95,15 +95,15 @@ columns! {
         /// Its counters.
         #[serde(flatten)]
         pub counted: Counted = Rows,
-        /// When its first packet left, in seconds; null if none has.
+        /// Time at which its first packet left, in seconds; null if none has.
         pub started_s: Option<f64> = Seconds,
-        /// When it ended, in seconds; null while it runs.
+        /// Time at which it ended, in seconds; null while it runs.
         pub ended_s: Option<f64> = Seconds,
     }
 }
 
 columns! {
-    /// What is known of a group of flows.
+    /// Results of a group of flows.
     #[derive(Clone, Debug, Serialize)]
     pub struct GroupResult {
         /// Name of the group.
@@ -119,15 +119,15 @@ columns! {
         /// 1984): the square of their sum over n times the sum of their squares, from 1/n to 1; 1
         /// if all are 0.
         pub jain_index: f64 = Share,
-        /// How the flows differ, if they have no rows of their own.
+        /// Spread of the flows, if they have no rows of their own.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub spread: Option<Spread> = Rows,
     }
 }
 
 columns! {
-    /// What is known of one direction of a link. Lists are by precedence from 0, up to the highest
-    /// that occurred there but at least to 3.
+    /// Results of one direction of a link. Lists are by precedence from 0, up to the highest that
+    /// occurred there but at least to 3.
     #[derive(Clone, Debug, Serialize)]
     pub struct LinkResult {
         /// Name of the link; `NAME.reverse` for the way back of a duplex link.

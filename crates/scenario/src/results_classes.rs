@@ -1,4 +1,4 @@
-//! What a run gives of the classes of queues.
+//! Results of the classes of queues.
 
 use forebay_network::{ClassCount, columns};
 use forebay_units::{PS_PER_S, Span};
@@ -8,7 +8,7 @@ use crate::plan::{Plan, Wired};
 use crate::results_drops::DropReasons;
 
 columns! {
-    /// What is known of a class of the queue of a link, with `record.classes`.
+    /// Results of a class of the queue of a link, with `record.classes`.
     #[derive(Clone, Debug, Serialize)]
     pub struct ClassResult {
         /// `LINK[i]`: class i of the queue of that link.

@@ -1,4 +1,4 @@
-//! What is counted of flows, of one or of several added up.
+//! Counters of flows, of one or of several added up.
 
 use forebay_network::{FlowCount, Histogram, PacketBytes, columns};
 use forebay_units::{PS_PER_S, Span};
@@ -31,11 +31,11 @@ columns! {
         /// Median of the one-way delay in seconds, within 0.8 % like the other percentiles; 0 as
         /// above.
         pub p50_delay_s: f64 = Seconds as "median" in delays over delivered_packets,
-        /// What 95 % of the one-way delays do not exceed, in seconds; 0 as above.
+        /// 95th percentile of the one-way delays, in seconds; 0 as above.
         pub p95_delay_s: f64 = Seconds + headline as "95 %" in delays over delivered_packets,
-        /// What 99 % of the one-way delays do not exceed, in seconds; 0 as above.
+        /// 99th percentile of the one-way delays, in seconds; 0 as above.
         pub p99_delay_s: f64 = Seconds as "99 %" in delays over delivered_packets,
-        /// What 99.9 % of the one-way delays do not exceed, in seconds; 0 as above.
+        /// 99.9th percentile of the one-way delays, in seconds; 0 as above.
         pub p999_delay_s: f64 = Seconds as "99.9 %" in delays over delivered_packets,
         /// Largest one-way delay in seconds.
         pub max_delay_s: f64 = Seconds as "largest" in delays over delivered_packets,

@@ -1,4 +1,4 @@
-//! How many packets were dropped, by reason.
+//! Numbers of dropped packets, by reason.
 
 use forebay_network::{DropReason, columns};
 use serde::Serialize;

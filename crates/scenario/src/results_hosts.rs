@@ -1,4 +1,4 @@
-//! What a run gives of the hosts where flows begin and end.
+//! Results of the hosts where flows begin and end.
 
 use forebay_mechanisms::FlowGroups;
 use forebay_network::{FlowCount, Histogram, columns};
@@ -9,7 +9,7 @@ use crate::flows::FlowPlan;
 use crate::results_counted::{Counted, sum};
 
 columns! {
-    /// What is known of a host: a node, or a machine behind one that flows name.
+    /// Results of a host: a node, or a machine behind one that flows name.
     #[derive(Clone, Debug, Serialize)]
     pub struct HostResult {
         /// Name of the host.
@@ -33,9 +33,9 @@ columns! {
         /// Mean one-way delay of delivered data packets of these flows in seconds; 0 if there are
         /// none.
         pub mean_delay_s: f64 = Seconds over delivered_packets,
-        /// What 95 % of these delays do not exceed, in seconds; 0 as above.
+        /// 95th percentile of these delays, in seconds; 0 as above.
         pub p95_delay_s: f64 = Seconds over delivered_packets,
-        /// What 99 % of these delays do not exceed, in seconds; 0 as above.
+        /// 99th percentile of these delays, in seconds; 0 as above.
         pub p99_delay_s: f64 = Seconds over delivered_packets,
         /// Flows that end here.
         pub flows_to: u32 = Number,
@@ -51,14 +51,14 @@ columns! {
         pub received_goodput_bps: f64 = BitsPerSecond,
         /// Mean one-way delay of the data packets that reached it, in seconds; 0 if there are none.
         pub received_mean_delay_s: f64 = Seconds over received_packets,
-        /// What 95 % of these delays do not exceed, in seconds; 0 as above.
+        /// 95th percentile of these delays, in seconds; 0 as above.
         pub received_p95_delay_s: f64 = Seconds over received_packets,
-        /// What 99 % of these delays do not exceed, in seconds; 0 as above.
+        /// 99th percentile of these delays, in seconds; 0 as above.
         pub received_p99_delay_s: f64 = Seconds over received_packets,
     }
 }
 
-/// What was counted of several flows together.
+/// Counters of several flows together.
 #[derive(Clone, Default)]
 pub(crate) struct Total {
     flows: u32,

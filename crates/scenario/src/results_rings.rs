@@ -1,11 +1,11 @@
-//! What a run gives of packet rings.
+//! Results of packet rings.
 
 use forebay_network::{LinkCount, columns};
 use forebay_units::Span;
 use serde::Serialize;
 
 columns! {
-    /// What is known of a ring: of its spans, which have rows among `links` too, together.
+    /// Results of a ring: of all its spans together, which have rows among `links` too.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct RingResult {
         /// Name of the ring.

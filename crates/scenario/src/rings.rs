@@ -14,9 +14,9 @@ use crate::sections::{
 use forebay_network::LinkId;
 
 /// The most stations of a ring: hop counts have 8 bits (RFC 2892, section 4.2.1).
-const MOST_STATIONS: usize = 255;
+const MAX_STATIONS: usize = 255;
 
-/// Which span of which ring a link is: it leaves port `place` of a ringlet.
+/// A link's span of a ring: it leaves port `place` of a ringlet.
 #[derive(Clone, Copy)]
 pub(crate) struct RingSpan {
     pub(crate) ring: usize,
@@ -69,9 +69,9 @@ pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, P
 }
 
 fn check_stations(section: &Section<'_>, stations: &[String]) -> Result<(), Problem> {
-    if !(2..=MOST_STATIONS).contains(&stations.len()) {
+    if !(2..=MAX_STATIONS).contains(&stations.len()) {
         let count = stations.len();
-        let message = format!("has {count} stations; allowed are 2 to {MOST_STATIONS}");
+        let message = format!("has {count} stations; allowed are 2 to {MAX_STATIONS}");
         return Err(section.fail("stations", message));
     }
     if let Some(fault) = stations.iter().find_map(|station| fault(station)) {
@@ -186,14 +186,14 @@ impl RingPlan {
         self.parameters.largest.bytes()
     }
 
-    /// Which part of its element a span is: the number of its port.
+    /// Number of a span's part of the element: that of its port.
     pub(crate) fn part(&self, span: RingSpan) -> u32 {
         let number = span.ringlet * self.delays.len() + span.place;
         u32::try_from(number).expect("a ring has few stations")
     }
 
-    /// Whether a span joins two stations as another one of the ring does: of two stations both
-    /// ringlets do, and packets take the outer one.
+    /// Returns true if a span joins two stations as another one of the ring does: of two stations
+    /// both ringlets do, and packets take the outer one.
     pub(crate) fn doubles(&self, span: RingSpan) -> bool {
         self.delays.len() == 2 && span.ringlet == 1
     }
@@ -225,7 +225,7 @@ impl RingPlan {
         })
     }
 
-    /// What a port's probes are called.
+    /// Name of a port's probes.
     fn port_name(&self, ringlet: usize, place: usize) -> String {
         let station = &self.parameters.stations[self.station(ringlet, place)];
         format!("{}.{station}", ["outer", "inner"][ringlet])

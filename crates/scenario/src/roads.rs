@@ -16,9 +16,9 @@ pub(crate) struct Roads {
     pub(crate) links: Vec<LinkId>,
     /// The elements of each link.
     pub(crate) elements: Vec<Vec<ElementId>>,
-    /// What gives explicit rates at each link, if anything does.
+    /// The element of each link that gives explicit rates, if one does.
     pub(crate) allocators: Vec<Option<ElementId>>,
-    /// How failures change routes, if there are any.
+    /// Changes of routes by failures, if there are any.
     pub(crate) rerouting: Option<Rerouting>,
     /// The links of each route.
     pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,

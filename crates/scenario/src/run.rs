@@ -49,7 +49,7 @@ pub struct Scenario {
     warnings: Vec<ScenarioError>,
 }
 
-/// What is in a scenario.
+/// Summary of a scenario.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Summary {
     name: String,
@@ -173,7 +173,8 @@ impl Scenario {
         value.to_string()
     }
 
-    /// What can be run and is hardly meant: where, what was read, and what is wrong with it.
+    /// Warnings about values that can be run and are hardly meant: the place of each, what was
+    /// read, and what is wrong with it.
     #[must_use]
     pub fn warnings(&self) -> &[ScenarioError] {
         &self.warnings
@@ -318,7 +319,7 @@ impl Scenario {
     }
 }
 
-/// What `run` gives, or that it was cancelled: the engine unwinds from within a batch of packets.
+/// Result of `run`, or that it was cancelled: the engine unwinds from within a batch of packets.
 fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Stopped> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if panic.is::<Cancelled>() {
@@ -355,11 +356,11 @@ pub(crate) struct Run<'a> {
     pub(crate) chunk: u64,
     /// Events and hops so far.
     pub(crate) counted: (u64, u64),
-    /// Where it stops next, or stands: at a sample, the end of the warm-up, or the end.
+    /// Time at which it stops next, or stands: a sample, the end of the warm-up, or the end.
     pub(crate) stop: Time,
-    /// Whether it stands there.
+    /// True if it stands there.
     pub(crate) arrived: bool,
-    /// Whether the warm-up is over.
+    /// True if the warm-up is over.
     pub(crate) warm: bool,
 }
 
@@ -406,7 +407,8 @@ impl Run<'_> {
         }
     }
 
-    /// What observers and samplers have found, and if so asked what is counted anyway.
+    /// Tables of observers and samplers, and if `record` is set those of counters that are kept
+    /// anyway.
     fn tables(&mut self, record: bool) -> Vec<RecordTable> {
         let mut tables: Vec<RecordTable> = Vec::new();
         for mut observer in self.wired.network.detach() {

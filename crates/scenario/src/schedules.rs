@@ -7,10 +7,10 @@ use forebay_parameters::{DataFile, Fault, Parameters, Problem, Section, paramete
 use forebay_units::quantity::show_span;
 use forebay_units::{PS_PER_S, Rate, Span};
 
-use crate::bounds::{FASTEST, LONGEST_DELAY};
+use crate::bounds::{MAX_DELAY, MAX_RATE_BPS};
 
 parameters! {
-    /// How a direction of a link changes over time.
+    /// Changes of a direction of a link over time.
     pub struct ChangeParameters {
         /// A file of rates over time, and of propagation delays if it has a column of these: CSV
         /// with the columns `time_s`, `rate_bps` and `delay_s`, in any order, the last optional.
@@ -29,7 +29,8 @@ parameters! {
 parameters! {
     /// A rate from a time on.
     pub struct RateStepParameters {
-        /// From when on: a time from the start of the run, or of a period if steps `repeat`.
+        /// Time from which on the step holds, from the start of the run, or of a period if steps
+        /// `repeat`.
         at: Span, "-";
         /// The rate from then on; 0 stalls the link.
         rate: Rate, "-";
@@ -39,11 +40,11 @@ parameters! {
 /// A direction of a link, as it is at first and as it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// What queue laws, conditioners and estimates take as the rate of the link.
+    /// The rate that queue laws, conditioners and estimates take as that of the link.
     pub(crate) rate: Rate,
     /// The propagation delay at the start, by which routes are chosen.
     pub(crate) delay: Span,
-    /// What it offers over time, and its delays, if it changes.
+    /// Its capacity over time and its delays, if it changes.
     pub(crate) changes: Option<(Capacity, DelaySchedule)>,
 }
 
@@ -108,8 +109,8 @@ fn read_steps(section: &Section<'_>) -> Result<Vec<Row>, Problem> {
                 inner.fail("at", format!("{at} comes after {last}; times must be in order"))
             );
         }
-        if step.rate.bps() > FASTEST {
-            let top = forebay_units::quantity::show_rate(Rate::from_bps(FASTEST));
+        if step.rate.bps() > MAX_RATE_BPS {
+            let top = forebay_units::quantity::show_rate(Rate::from_bps(MAX_RATE_BPS));
             return Err(inner.fail("rate", format!("is too fast; allowed are up to {top}")));
         }
         check_time(step.at).map_err(|message| inner.fail("at", message))?;
@@ -170,15 +171,15 @@ fn of_trace(
     let times = opportunities(trace).map_err(|message| section.fail("trace", message))?;
     let period = times.last().map_or(1, |last| u128::from(last.ps()));
     let bits = u128::from(8 * OPPORTUNITY_BYTES) * times.len() as u128;
-    let mean = (bits * u128::from(PS_PER_S) / period).clamp(1, u128::from(FASTEST));
-    let mean = Rate::from_bps(u64::try_from(mean).unwrap_or(FASTEST));
+    let mean = (bits * u128::from(PS_PER_S) / period).clamp(1, u128::from(MAX_RATE_BPS));
+    let mean = Rate::from_bps(u64::try_from(mean).unwrap_or(MAX_RATE_BPS));
     let delays = DelaySchedule::new(vec![(Span::ZERO, delay)], None);
     let changes = (Capacity::Opportunities(Opportunities::new(&times)), delays);
     Ok(Wire { rate: rate.unwrap_or(mean), delay, changes: Some(changes) })
 }
 
 /// Times beyond this lie outside the clock.
-const LAST_TIME: Span = LONGEST_DELAY;
+const LAST_TIME: Span = MAX_DELAY;
 
 fn check_time(at: Span) -> Result<(), String> {
     if at <= LAST_TIME {
@@ -248,8 +249,8 @@ fn row(text: &str, columns: &[usize]) -> Result<Row, Fault> {
         let value: f64 = cell.parse().unwrap_or(f64::NAN);
         let (name, most) = match column {
             0 => (COLUMNS[0], LAST_TIME.seconds()),
-            1 => (COLUMNS[1], FASTEST as f64),
-            _ => (COLUMNS[2], LONGEST_DELAY.seconds()),
+            1 => (COLUMNS[1], MAX_RATE_BPS as f64),
+            _ => (COLUMNS[2], MAX_DELAY.seconds()),
         };
         if !(0.0..=most).contains(&value) {
             let allowed = format!("allowed are numbers from 0 to {most}");

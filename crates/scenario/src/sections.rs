@@ -9,7 +9,7 @@ use crate::schedules::ChangeParameters;
 parameters! {
     /// The top level of a scenario.
     pub struct ScenarioParameters {
-        /// What the scenario is called in results.
+        /// Name of the scenario in results.
         name: String = "", "-";
         /// Simulated time.
         duration: Span, "-";
@@ -38,7 +38,7 @@ parameters! {
         /// Propagation delay.
         delay: Span = "0 s", "-";
         ..changes: ChangeParameters;
-        /// Whether a link of the same rate and delay leads back (its queue: tail drop without
+        /// True if a link of the same rate and delay leads back (its queue: tail drop without
         /// limit, unless `reverse` says otherwise).
         duplex: bool = true, "-";
         /// Size of the packets of lower priority that fill the link whenever it is idle: a packet
@@ -47,8 +47,8 @@ parameters! {
         residual: Option<Size>, "draft-babiarz-pcn-explicit-marking-02, section 2.2, option b";
         /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
         notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
-        /// What kind of link it is: a name in the table of profiles, which says what such links
-        /// have (rate, delay, way back). What is said here as well counts more.
+        /// Kind of the link: a name in the table of profiles, which says what such links have
+        /// (rate, delay, way back). What is said here as well counts more.
         profile: Option<String>, "-";
     }
 }
@@ -185,9 +185,9 @@ parameters! {
         to_host: Option<String>, "-";
         /// Number of flows.
         count: u32 = 1, "-";
-        /// When they start: a time, or `{ uniform = ["0 s", "1 s"] }` for a random time each.
+        /// Start of the flows: a time, or `{ uniform = ["0 s", "1 s"] }` for a random time each.
         start: Spread = "0 s", "-";
-        /// When they stop sending new data; the end of the run if left out.
+        /// Time from which they send no new data; the end of the run if left out.
         stop: Option<Span>, "-";
         /// The nodes that their packets pass, both ends included; the shortest path by delay if
         /// left out. Acknowledgements take the same nodes back.
@@ -245,13 +245,13 @@ parameters! {
 pub(crate) const AGGREGATE_MECHANISMS: &[&str] = &["admission", "termination", "probing"];
 
 parameters! {
-    /// What is recorded besides the counters.
+    /// Records of a run besides the counters.
     pub struct RecordParameters {
         /// Sampling interval of queue lengths, averages, windows and rates; none if left out.
         series: Option<Span>, "-";
-        /// What is sampled: `links.NAME`, `flows.NAME` or `aggregates.NAME`, and `links`, `flows`
-        /// or `aggregates` for all of them. `flows.NAME[3]` is one flow of a group: its own window,
-        /// round-trip time and rates, and not means. Every place if left out.
+        /// Places that are sampled: `links.NAME`, `flows.NAME` or `aggregates.NAME`, and `links`,
+        /// `flows` or `aggregates` for all of them. `flows.NAME[3]` is one flow of a group: its own
+        /// window, round-trip time and rates, and not means. Every place if left out.
         series_of: Option<Vec<String>>, "-";
         /// Record how queue laws adjust themselves: averages that enter another region, and maximum
         /// probabilities that follow them.
@@ -283,7 +283,7 @@ parameters! {
         /// the two queues of `dualpi2`, the tins of `cake`, alone or inside `tbf`. Results have a
         /// row for each, recorded or not, and series of links columns by class.
         classes: bool = false, "-";
-        /// Which groups of flows get a row for each flow in the results, recorded or not. Those of
+        /// Groups of flows that get a row for each flow in the results, recorded or not. Those of
         /// up to 10,000 flows if left out.
         flows: Option<FlowRows>, "-";
     }
@@ -306,5 +306,5 @@ pub(crate) fn names_of<C: Category>(section: &Section<'_>) -> String {
     names.join(", ")
 }
 
-/// How an optional parameter that is left out is echoed.
+/// Echo of an optional parameter that is left out.
 pub(crate) const ABSENT: &str = "absent";

@@ -13,7 +13,7 @@ use crate::flows::FlowPlan;
 use crate::names::{AGGREGATES, FLOWS, LINKS};
 use crate::plan::{Plan, Wired};
 
-/// Whether `wanted` asks for the series of `name`.
+/// Returns true if `wanted` asks for the series of `name`.
 pub(crate) fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {
     let is_it = |entry: &String| {
         entry == kind
@@ -50,7 +50,7 @@ pub(crate) struct Series {
 struct PlaceSeries {
     name: String,
     elements: Vec<ElementId>,
-    /// Which part of its elements it is.
+    /// Number of its part of the elements.
     part: u32,
     rates: Rates,
     classes: Classes,
@@ -61,7 +61,8 @@ struct PlaceSeries {
 #[derive(Default)]
 struct Columns {
     known: Vec<(String, Vec<f64>)>,
-    /// Where the next value is expected: places visit their values in one order every time.
+    /// Index at which the next value is expected: places visit their values in one order every
+    /// time.
     next: usize,
 }
 
@@ -72,7 +73,7 @@ enum Rates {
     None,
 }
 
-/// What a link had counted at the last sample.
+/// Counters of a link at the last sample.
 #[derive(Default)]
 struct LinkSums {
     /// Bits sent by precedence, with the name of the series.
@@ -83,7 +84,7 @@ struct LinkSums {
     queue_area: u128,
 }
 
-/// What a group of flows had counted at the last sample.
+/// Counters of a group of flows at the last sample.
 #[derive(Default)]
 struct FlowSums {
     delivered: PacketBytes,
@@ -130,7 +131,7 @@ impl Series {
         Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
     }
 
-    /// When the next sample is due.
+    /// Time at which the next sample is due.
     pub(crate) fn next(&self) -> Time {
         self.next
     }
@@ -183,7 +184,7 @@ impl Series {
         self.time.len()
     }
 
-    /// What was sampled from row `first` on, a table a place.
+    /// Samples from row `first` on, a table a place.
     pub(crate) fn tables_from(&self, first: usize) -> Vec<RecordTable> {
         let rows = self.time.len();
         let table = |place: &PlaceSeries| {
@@ -295,11 +296,11 @@ impl LinkSums {
 #[derive(Default)]
 struct Classes {
     element: Option<ElementId>,
-    /// What each had counted at the last sample.
+    /// Counters of each at the last sample.
     sums: Vec<ClassSums>,
 }
 
-/// What a class had counted at the last sample.
+/// Counters of a class at the last sample.
 #[derive(Default)]
 struct ClassSums {
     departed: u64,
@@ -345,7 +346,7 @@ impl FlowSums {
     }
 }
 
-/// How much `now` is more than `then`, which becomes `now`.
+/// Returns the increase from `then` to `now`, and sets `then` to `now`.
 fn since(now: u64, then: &mut u64) -> u64 {
     now - std::mem::replace(then, now)
 }

@@ -8,12 +8,12 @@ use crate::names::SITES;
 
 /// The key of the list of sites.
 const EACH: &str = "each";
-/// What a site can get.
+/// Sections that a site can have.
 const PARTS: [&str; 4] = ["links", "rings", "aggregates", "flows"];
-/// What stands for the name of a site that is given as a word.
+/// Placeholder for the name of a site that is given as a word.
 const NAME: &str = "site";
 /// Values that may be made, at most: some 100 million bytes.
-const MOST_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 1_000_000;
 
 /// Replace `[sites]` of `root`, or each of several `[[sites]]`, by what its sites get.
 pub(crate) fn expand(root: &mut Node, sources: &Sources) -> Result<(), Problem> {
@@ -49,8 +49,8 @@ fn repeat(group: Node, path: &str, root: &mut Table, sources: &Sources) -> Resul
     let sites = read_sites(&each, &format!("{path}.{EACH}"))?;
     let block = Node { value: Value::Table(block), line };
     let values = size(&block).saturating_mul(sites.len());
-    if values > MOST_VALUES {
-        let message = format!("would make {values} values; allowed are up to {MOST_VALUES}");
+    if values > MAX_VALUES {
+        let message = format!("would make {values} values; allowed are up to {MAX_VALUES}");
         return Err(fail(line, path, message));
     }
     let mut used = vec![false; sites.first().map_or(0, |site| site.values.len())];
@@ -116,7 +116,7 @@ fn read_sites(each: &Node, path: &str) -> Result<Vec<Site>, Problem> {
     Ok(sites)
 }
 
-/// How many values there are in `node`.
+/// Number of values in `node`.
 fn size(node: &Node) -> usize {
     1 + match &node.value {
         Value::Table(table) => table.values().map(size).sum::<usize>(),
@@ -226,7 +226,8 @@ fn plain(value: &Value) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    /// A value would lose its type, or a text that only looks alike be changed.
+    /// Placeholders are found and filled: a value keeps its type, and a text that only looks alike
+    /// is not changed.
     #[test]
     fn placeholders_are_found_and_filled() {
         let values = [("site", Value::from("north")), ("calls", Value::Integer(20))];

@@ -1,4 +1,4 @@
-//! How the flows of a large group differ: what stands for them where a row each would be too much.
+//! Distribution of results over the flows of a large group, where a row each is too much.
 
 use forebay_network::{FlowCount, columns, quantile_rank};
 use forebay_units::{PS_PER_S, Span};
@@ -109,7 +109,7 @@ mod tests {
     use forebay_network::PacketBytes;
     use forebay_units::Time;
 
-    /// A reader would take another quantile than the one defined for it. Of 1, 2, ..., 20 at least
+    /// Quantiles are values of the set, by the definition given for them. Of 1, 2, ..., 20 at least
     /// 5 % (one of 20) are at most 1, 25 % (five) at most 5, and so on; of three values the lower
     /// quartile is the first, as one third are at most that, and the median the second.
     #[test]
@@ -124,8 +124,8 @@ mod tests {
         assert_eq!(Quantiles::of(&mut [], 1.0), Quantiles::default());
     }
 
-    /// Flows that received nothing would count as flows without delay, and rates would be in
-    /// another unit: 250 bytes in 2 s are 1000 bit/s; 9 ms over 3 packets are 3 ms.
+    /// A spread has the units of a flow, and flows that received nothing do not count as flows
+    /// without delay: 250 bytes in 2 s are 1000 bit/s; 9 ms over 3 packets are 3 ms.
     #[test]
     fn a_spread_has_the_units_of_a_flow() {
         let silent = FlowCount::default();

@@ -14,25 +14,25 @@ pub struct Limits {
     pub memory: Option<u64>,
 }
 
-/// Why a run has no result.
+/// Reason why a run has no result.
 #[derive(Clone, Debug)]
 pub enum Stopped {
     /// It was cancelled from another thread.
     Cancelled,
     /// Its sources sent more packets than they may.
     Packets {
-        /// How many they may send.
+        /// Number of packets that they may send.
         limit: u64,
-        /// How many were expected.
+        /// Number of packets that were expected.
         expected: u64,
     },
     /// It needs more memory than it may take.
     Memory {
-        /// How much it may take, in bytes.
+        /// Memory that it may take, in bytes.
         limit: u64,
-        /// How much it needs, in bytes.
+        /// Memory that it needs, in bytes.
         needed: u64,
-        /// What needs the most of it.
+        /// The largest need.
         most: Need,
     },
 }
@@ -91,7 +91,7 @@ fn show_bytes(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    /// A user would read a limit that is not the one that was set.
+    /// Bytes are shown in three digits, with the unit that fits.
     #[test]
     fn bytes_are_shown_in_three_digits() {
         let shown = [999, 1000, 1_500_000, 12_340_000_000, 999_400_000_000, u64::MAX];

@@ -38,7 +38,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Which of its limits the run exceeds.
+    /// Fails if the run exceeds one of its limits.
     pub(crate) fn check_limits(&self, network: &Network) -> Result<(), Stopped> {
         let Traffic { sent, held } = network.traffic();
         self.control.held_packets.store(held, Ordering::Relaxed);

@@ -13,7 +13,7 @@ use forebay_parameters::{Problem, Section};
 
 use crate::links::LinkPlan;
 
-/// What the ends of a group of flows are made of.
+/// Parts from which the ends of a group of flows are made.
 pub(crate) struct TcpEnds<'p> {
     pub(crate) parameters: &'p TcpParameters,
     pub(crate) control: &'p Arc<ControlFactory>,

@@ -12,7 +12,7 @@ use forebay_network::record::{Column, RecordTable};
 use forebay_network::{FlowId, LinkId, Observation, Observer};
 use forebay_units::Time;
 
-/// What is done about simultaneous events.
+/// Treatment of simultaneous events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ties {
     /// They are ordered as the scenario lists links and flows, and not counted.
@@ -24,7 +24,7 @@ pub enum Ties {
     Shuffled(u64),
 }
 
-/// In which order elements are numbered.
+/// Order in which elements are numbered.
 pub(crate) struct TieOrder {
     stream: Option<Stream>,
 }
@@ -56,7 +56,7 @@ impl TieOrder {
 /// order is arbitrary. That of packets of one flow is not, nor do two come over one link at once.
 #[derive(Default)]
 pub(crate) struct TieCount {
-    /// When the last packet of each link arrived, and of which flow it was.
+    /// Arrival time and flow of the last packet of each link.
     last: BTreeMap<LinkId, (Time, FlowId)>,
     ties: BTreeMap<LinkId, u64>,
 }
@@ -89,7 +89,7 @@ impl Observer for TieCount {
 mod tests {
     use super::*;
 
-    /// Some link would be wired twice and another never, or a shuffled order would be the listed.
+    /// Every place has its turn exactly once, and a shuffled order is not the listed one.
     #[test]
     fn every_place_has_its_turn() {
         assert_eq!(TieOrder::new(Ties::Listed).of(4), [0, 1, 2, 3]);
@@ -99,9 +99,9 @@ mod tests {
         assert_eq!(shuffled, (0..100).collect::<Vec<_>>());
     }
 
-    /// Some orders would never come: all six of three places do, each a sixth of the times. Of 6000
-    /// draws 1000 are expected, with a standard deviation of sqrt(6000 * 1/6 * 5/6) = 29; five of
-    /// those are passed once in a million.
+    /// Every order is as likely as the others: all six of three places come, each a sixth of the
+    /// times. Of 6000 draws 1000 are expected, with a standard deviation of sqrt(6000 * 1/6 * 5/6)
+    /// = 29; five of those are passed once in a million.
     #[test]
     fn every_order_is_as_likely() {
         let mut order = TieOrder::new(Ties::Shuffled(7));

@@ -11,7 +11,7 @@ use forebay_parameters::did_you_mean;
 pub(crate) struct Topology {
     names: Vec<String>,
     numbers: BTreeMap<String, usize>,
-    /// By node: the links that begin and that end there, in the order in which they were added.
+    /// Links that begin and that end at each node, in the order in which they were added.
     out: Vec<Vec<Way>>,
     into: Vec<Vec<Way>>,
     /// The link between two nodes.
@@ -27,13 +27,15 @@ struct Way {
     delay_ps: u64,
 }
 
-/// What searches for shortest paths leave for the next.
+/// State that searches for shortest paths leave for the next.
 #[derive(Default)]
 struct Search {
-    /// By node: in which search it was found, at which cost, and over which way from where.
+    /// For each node, the search in which it was found, its cost, and the way over which it was
+    /// reached.
     found: Vec<Found>,
     number: u64,
-    /// Where searches have begun. If one begins there again, it finds all nodes and is kept.
+    /// Nodes at which searches have begun. If one begins there again, it finds all nodes and is
+    /// kept.
     begun: BTreeSet<usize>,
     trees: BTreeMap<usize, Vec<Option<(usize, usize)>>>,
 }
@@ -47,7 +49,7 @@ struct Found {
 }
 
 /// Searches that are kept at most: each has an entry for every node.
-const MOST_TREES: usize = 64;
+const MAX_TREES: usize = 64;
 
 impl Topology {
     /// Add a directed link between two nodes, which are made if they are new. Gives the number of
@@ -89,7 +91,7 @@ impl Topology {
         })
     }
 
-    /// Why `name` is no node, with the nearest that is.
+    /// Fails if `name` is no node; the message has the nearest one.
     pub(crate) fn require(&self, name: &str) -> Result<(), String> {
         if self.node(name).is_some() {
             return Ok(());
@@ -117,7 +119,7 @@ impl Topology {
             self.find(search, start, None);
             let before = |found: &Found| found.before.filter(|_| found.search == search.number);
             let tree = search.found.iter().map(before).collect();
-            if search.trees.len() == MOST_TREES {
+            if search.trees.len() == MAX_TREES {
                 search.trees.clear();
             }
             search.trees.insert(start, tree);
@@ -265,8 +267,8 @@ mod tests {
         topology
     }
 
-    /// Packets would take another path than the least delay, or, at equal delays, than the fewest
-    /// hops; and the second search from a node another one than the first.
+    /// Paths have the least delay and, at equal delays, the fewest hops; the second search from a
+    /// node gives the same path as the first.
     #[test]
     fn paths_have_the_least_delay_then_the_fewest_hops() {
         let links = [
@@ -291,8 +293,8 @@ mod tests {
         }
     }
 
-    /// A node behind a hub would not be found, or over a detour; or a search on a ring would not
-    /// end.
+    /// The only path is found without a search: nodes behind a hub are found without a detour, and
+    /// a ring ends.
     #[test]
     fn the_only_path_is_found_without_a_search() {
         let star = topology(&[
@@ -313,8 +315,8 @@ mod tests {
         assert_eq!(ring.shortest("a", "x"), None);
     }
 
-    /// Of several shortest paths, another one would be taken after a search from the same node, or
-    /// one that a search does not find.
+    /// Searches agree with each other: of several shortest paths in a grid, a search after another
+    /// one from the same node takes the same as a fresh one.
     #[test]
     fn searches_agree_with_each_other_in_a_grid() {
         let name = |x: usize, y: usize| format!("{x}-{y}");

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use crate::flows::FlowPlan;
 use crate::links::LinkPlan;
 
-/// What can come to a queue without limit.
+/// Load that can come to a queue without limit.
 #[derive(Clone, Default)]
 struct Load<'p> {
-    /// What sources send that no other link of their way holds down, in bit/s.
+    /// Rate of the sources that no other link of their way holds down, in bit/s.
     sources: f64,
     /// The other links that hold flows down.
     limits: BTreeSet<usize>,

@@ -1,5 +1,5 @@
-//! What a run that is watched shows beside its samples: packets on their way, drops one by one, and
-//! what an event did.
+//! Views of a run that is watched, besides its samples: packets on their way, drops one by one, and
+//! effects of an event.
 //!
 //! Packets are chosen by a hash of what tells them apart, so that one that is followed is followed
 //! over all its links, and a choice that must become sparser is a part of the one before.
@@ -15,11 +15,11 @@ use serde_json::{Value as Json, json};
 use crate::plan::Plan;
 
 /// Most crossings, and most drops, that are kept between two looks.
-const MOST: usize = 240;
+const MAX_KEPT: usize = 240;
 /// Most facts of an event that are told.
-const MOST_FACTS: usize = 40;
+const MAX_FACTS: usize = 40;
 
-/// What one packet looks like.
+/// Visible properties of one packet.
 #[derive(Clone, Copy)]
 struct Look {
     group: u32,
@@ -46,15 +46,15 @@ struct Lost {
     hash: u64,
 }
 
-/// What is known of the packets of a run.
+/// Observer of the packets of a run.
 pub(crate) struct Watch {
     /// A packet is followed if the hash has none of these bits.
     mask: u64,
-    /// Where each packet is that is followed, since when.
+    /// Place of each packet that is followed, with the time since when it is there.
     under_way: BTreeMap<u64, (usize, Time)>,
     crossings: Vec<Crossing>,
     lost: Vec<Lost>,
-    /// Whether facts are told, and those since that was asked last.
+    /// True if facts are told; the facts since they were taken last.
     telling: bool,
     facts: Vec<Json>,
     /// The group of each flow; the rate and the delay of each link.
@@ -104,7 +104,7 @@ impl Observer for Watcher {
 
 impl Watch {
     fn see(&mut self, now: Time, fact: &Observation<'_>) {
-        if self.telling && self.facts.len() < MOST_FACTS {
+        if self.telling && self.facts.len() < MAX_FACTS {
             self.facts.extend(self.told(now, fact));
         }
         match *fact {
@@ -167,7 +167,7 @@ impl Watch {
 
     /// Follow half of the packets where there are too many.
     fn thin(&mut self) {
-        while self.crossings.len() > MOST || self.lost.len() > MOST {
+        while self.crossings.len() > MAX_KEPT || self.lost.len() > MAX_KEPT {
             self.mask = self.mask << 1 | 1;
             let mask = self.mask;
             self.crossings.retain(|crossing| crossing.hash & mask == 0);
@@ -186,12 +186,12 @@ impl Watch {
         }
     }
 
-    /// What crossed links and what was dropped since this was asked last, by columns.
+    /// Takes the crossings of links and the drops since the last call, by columns.
     pub(crate) fn take(&mut self) -> Json {
         let (crossings, lost) =
             (std::mem::take(&mut self.crossings), std::mem::take(&mut self.lost));
         let one_in = self.mask + 1;
-        if crossings.len().max(lost.len()) < MOST / 4 {
+        if crossings.len().max(lost.len()) < MAX_KEPT / 4 {
             // Packets that were passed over are under way unseen, and appear at their next link.
             self.mask >>= 1;
         }
@@ -272,7 +272,7 @@ impl Watch {
     }
 }
 
-/// What tells a packet from others: its flow, its number, and when it was sent.
+/// Identity of a packet among others: its flow, its number, and the time at which it was sent.
 fn hash(packet: &Packet) -> u64 {
     let of_flow = (packet.flow.index() as u64) << 33 | u64::from(packet.is_feedback());
     let key = packet.created.ps() ^ packet.number.rotate_left(24) ^ of_flow;
@@ -323,10 +323,9 @@ mod tests {
         paths.into_iter().map(|(hash, (path, _))| (hash, path)).collect()
     }
 
-    /// A packet that a reader follows would vanish between two links, or appear behind the first,
-    /// when a long run has more packets than can be drawn: of 20,000 at most 80 are kept over three
-    /// links, as 3 * 80 = 240. What is kept is one in so many as it says, within five standard
-    /// deviations of a binomial distribution.
+    /// Packets are followed over all their links, also when a long run has more packets than can be
+    /// drawn: of 20,000 at most 80 are kept over three links, as 3 * 80 = 240. What is kept is one
+    /// in so many as it says, within five standard deviations of a binomial distribution.
     #[test]
     fn packets_are_followed_over_all_their_links() {
         let mut watch = Watch {
@@ -349,7 +348,7 @@ mod tests {
             let one_in = watch.mask + 1;
             let (mean, share) = (20_000.0 / one_in as f64, 1.0 / one_in as f64);
             let spread = 5.0 * (mean * (1.0 - share)).sqrt();
-            assert!(paths.len() <= MOST / 3);
+            assert!(paths.len() <= MAX_KEPT / 3);
             assert!((paths.len() as f64 - mean).abs() < spread, "{} of {mean}", paths.len());
             assert_eq!(watch.take()["one_in"], json!(one_in));
         }

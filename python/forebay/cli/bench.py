@@ -58,7 +58,7 @@ class _Benchmark:
 ENSEMBLES = {"s5-ensemble": _Benchmark("s1-af", replications=64, until="10 s", threads=0)}
 
 PARTS = {"s4-million": _Benchmark("s4-million", replications=100, part=1000)}
-"""What benchmarks are compared with; enough replications that the time can be measured."""
+"""Parts that benchmarks are compared with; enough replications that the time can be measured."""
 
 COUPLED = ("p1-dual-bottleneck", "p2-64-routers")
 """Networks of several partitions, of which one run is timed on one core and on two."""
@@ -107,7 +107,7 @@ def _measure(name: str, *options: str) -> dict[str, Any]:
 
 
 def _compare(name: str, whole: dict[str, Any]) -> dict[str, Any]:
-    """What is printed of a benchmark beside its own numbers, where it is compared with a part."""
+    """Figures of a benchmark beside its own numbers, where it is compared with a part."""
     if name not in PARTS:
         return {}
     part = _measure(name, "--part")
@@ -235,7 +235,7 @@ def _child(name: str, part: bool = False) -> dict[str, Any]:
 
 
 def _speedup(job: Job, threads: int = 2) -> dict[str, Any]:
-    """How much faster one run is on so many cores than on one."""
+    """Time of one run on so many cores, and its speed relative to one on one core."""
     times: dict[int, list[float]] = {1: [], threads: []}
     digests = set()
 

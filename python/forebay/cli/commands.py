@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _told(error: OSError) -> str:
-    """What the system could not do, and with which file."""
+    """Failure of the system in words, with the file that it is about."""
     if error.filename is not None:
         return f"{error.filename}: {error.strerror or error}"
     if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF):

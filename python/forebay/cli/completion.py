@@ -63,11 +63,11 @@ complete -c forebay -f -a '(__forebay_complete)'
 """
 
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
-"""What each shell is to run when it begins."""
+"""Script that each shell is to run when it begins."""
 
 
 def candidates(top: Parser, commands: Mapping[str, Parser], words: Sequence[str]) -> Iterable[str]:
-    """What can stand in place of the last of the words behind `forebay`; empty where a file can,
+    """Words that can stand in place of the last of those behind `forebay`; empty where a file can,
     or nothing is known. `top` is the parser of all `commands`."""
     *before, begun = words or [""]
     try:

@@ -18,10 +18,10 @@ from forebay.run.progress import say, say_warnings
 __all__ = ["PAGE", "open_lab", "page", "server"]
 
 PAGE = Path(__file__).parents[1] / "lab" / "page.html"
-"""What `make lab` builds and a wheel holds: one file with the engine in it."""
+"""The page that `make lab` builds and a wheel holds: one file with the engine in it."""
 
 GIVEN = "/*GIVEN*/"
-"""Where in the page its scenario stands, as JSON."""
+"""Placeholder of the scenario in the page, as JSON."""
 
 ADDRESS = "127.0.0.1"
 """Only programs of this machine reach it."""

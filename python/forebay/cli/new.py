@@ -14,7 +14,7 @@ TEMPLATES = Path(__file__).parents[1] / "scenario" / "templates"
 
 
 def kinds() -> dict[str, str]:
-    """What there is to start from: the first line of each, by name."""
+    """Scenarios to start from: the first line of each, by name."""
     return {path.stem: _head(path) for path in sorted(TEMPLATES.glob("*.toml"))}
 
 

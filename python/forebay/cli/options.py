@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forebay.cli.parser import Argument, Whole, argument
 from forebay.errors import UserError
-from forebay.run.limits import MOST_RUNS, memory_size, seconds
+from forebay.run.limits import MAX_RUNS, memory_size, seconds
 
 __all__ = [
     "CHECK",
@@ -62,7 +62,7 @@ FORMAT = argument(
 
 
 def force(files: str) -> Argument:
-    """What lets files of a run replace those of others."""
+    """The option that lets files of a run replace those of others."""
     return flag("--force", f"Have the files {files} replace others than those of earlier runs.")
 
 
@@ -99,7 +99,7 @@ SCENARIO = argument("scenario", metavar="SCENARIO.toml", help="The scenario file
 SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
 UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')
-REPLICATIONS = Whole(2, MOST_RUNS)
+REPLICATIONS = Whole(2, MAX_RUNS)
 KEEP_FINISHED = flag(
     "--resume", "Keep the finished runs that the journal in the output folder holds."
 )

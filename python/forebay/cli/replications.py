@@ -93,7 +93,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _show(document: Mapping[str, Any], out: Path | None) -> None:
-    """What a summary shows of each kind of rows: mean, and half-width of the interval."""
+    """Prints a summary of each kind of rows: mean, and half-width of the interval."""
     screen = console()
     number = len(document["replications"])
     screen.print(

@@ -124,8 +124,8 @@ class Exports:
 
 @dataclass(frozen=True)
 class Show:
-    """What is shown of a run: one JSON document, or tables; what other orders of simultaneous
-    events give, if `ties`; in which formats all tables are written, if any; and files for other
+    """Output of a run: one JSON document, or tables; results of other orders of simultaneous
+    events, if `ties`; the formats in which all tables are written, if any; and files for other
     programs."""
 
     as_json: bool

@@ -20,7 +20,7 @@ from forebay.toml import parse
 __all__ = ["set_words"]
 
 NAMES = ("NAME", "NODE")
-"""What stands for a name of the scenario's own in the paths of sections."""
+"""Placeholders for names of the scenario's own in the paths of sections."""
 
 _WHOLE_NAMES = re.compile(r"""(?:(?:"[^"]*"|'[^']*'|[^."']*)\.)*""")
 
@@ -78,7 +78,7 @@ class _Place:
 
 
 def _words(place: _Place) -> Iterator[str]:
-    """What can follow: names of keys with `=`, of tables with `.`."""
+    """Words that can follow: names of keys with `=`, of tables with `.`."""
     if place.category:
         yield from (f"{page.name}." for page in _categories()[place.category] if page.fields)
         return

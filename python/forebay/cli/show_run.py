@@ -1,4 +1,4 @@
-"""What `forebay run` shows of a run: tables of flows, calls, sources and links."""
+"""Tables that `forebay run` shows: flows, calls, sources and links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show_run"]
 
-MANY_FLOWS = 20
+MAX_FLOW_ROWS = 20
 SHOWN_TIES = 5
 
 
@@ -36,7 +36,7 @@ def show_run(run: Run) -> None:
 
 def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     # Large groups have no row for each flow.
-    by_group = not 0 < len(document["flows"]) <= MANY_FLOWS
+    by_group = not 0 < len(document["flows"]) <= MAX_FLOW_ROWS
     left_out = {"flows" if by_group else "groups"}
     if not tells_hosts(document):
         left_out.add("hosts")

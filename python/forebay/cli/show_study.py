@@ -1,4 +1,4 @@
-"""What `reproduce` prints: claims in the tables of their paper, statements, comparisons."""
+"""Output of `reproduce`: claims in the tables of their paper, statements, comparisons."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MARKS = {
     Grade.DEVIATES: "!",
     Grade.IMPRECISE: "?",
 }
-"""How a grade stands beside a number; words where there is room."""
+"""Mark of a grade beside a number; words where there is room."""
 
 CHECK_MARKS = {
     Kind.INPUT: "i",
@@ -49,7 +49,7 @@ CHECK_MARKS = {
     Kind.REPEAT: "r",
     Kind.RECONSTRUCTION: "o",
 }
-"""What stands behind the grade of a check."""
+"""Suffix of the grade of a check, by kind."""
 
 
 def print_documents(

@@ -40,7 +40,7 @@ from forebay.run.sweep import (
 __all__ = ["SweepOptions", "run_sweep"]
 
 OLD = "runs.jsonl"
-"""What earlier versions wrote; its runs name no build, and are not read."""
+"""Journal of earlier versions; its runs name no build, and are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _words(sweep: Sweep, options: SweepOptions) -> list[str]:
 
 
 def _say_what_is_there(journal: Journal, folder: Path) -> None:
-    """What of the folder is not used, and stays."""
+    """Reports the parts of the folder that are not used, and stay."""
     for name, count in journal.others().items():
         say(f"forebay: {journal.path}: {count} runs of build {name} are kept, and not used")
     if (folder / OLD).exists():
@@ -164,7 +164,7 @@ def _say_what_is_there(journal: Journal, folder: Path) -> None:
 
 
 def _heads(paths: Sequence[str]) -> list[str]:
-    """What columns are called: as many last keys of each path as it takes to tell them apart."""
+    """Heads of columns: as many last keys of each path as it takes to tell them apart."""
     return [_head(names_of(path), [other for other in paths if other != path]) for path in paths]
 
 

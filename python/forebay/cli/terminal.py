@@ -80,6 +80,6 @@ def plain_markup(words: str) -> str:
 
 
 def print_json(document: Any) -> None:
-    """What `--json` asks for: one document on standard output."""
+    """Prints the output of `--json`: one document on standard output."""
     # Written at once: in pieces, each would be a system call where output is not buffered.
     print(json.dumps(document, indent=1))

@@ -52,11 +52,11 @@ RUN = {
     "warnings?": [str],
     **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
 }
-"""What of a run's document the page shows."""
+"""Parts of a run's document that the page shows."""
 
-MOST = 300
+MAX_ROWS = 300
 """Rows of a table at most."""
-FEW = 16
+MAX_UNFOLDED_ROWS = 16
 """Rows of a table that is not folded."""
 LINKS = ("links", "rings", "classes")
 """The kinds of rows in the section of links."""
@@ -157,8 +157,8 @@ def _tables(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     tables: list[Table] = []
     for title, heads, cells in shown_tables(kind, rows, wide=True):
         caption = f"{title[0].upper()}{title[1:]}"
-        if len(cells) > MOST:
-            caption += f": the first {MOST} of {len(cells)}"
-        folded = len(cells) > FEW and (bool(tables) or kind not in ALWAYS)
-        tables.append(Table(heads, cells[:MOST], caption, folded))
+        if len(cells) > MAX_ROWS:
+            caption += f": the first {MAX_ROWS} of {len(cells)}"
+        folded = len(cells) > MAX_UNFOLDED_ROWS and (bool(tables) or kind not in ALWAYS)
+        tables.append(Table(heads, cells[:MAX_ROWS], caption, folded))
     return tables

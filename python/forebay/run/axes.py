@@ -1,4 +1,4 @@
-"""What a sweep varies: variants with names, keys whose values change together, and a grid.
+"""Axes of a sweep: variants with names, keys whose values change together, and a grid.
 
     [variants]                                  # each a table of keys; one may change nothing
     "tail drop" = {}
@@ -35,7 +35,7 @@ VARIANT = "variant"
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """What one point of a sweep is called in each column, and the keys of the scenario it sets."""
+    """One point of a sweep: its value in each column, and the keys of the scenario that it sets."""
 
     values: Mapping[str, Value] = field(default_factory=dict)
     keys: Mapping[str, Value] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def combinations(axes: Sequence[Axis]) -> Iterator[Combination]:
 
 
 def varied(axes: Sequence[Axis]) -> dict[str, list[Value]]:
-    """What the columns hold, by name."""
+    """Values of the columns, by name."""
     return {
         name: [choice.values[name] for choice in axis] for axis in axes for name in axis[0].values
     }

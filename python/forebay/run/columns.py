@@ -1,4 +1,4 @@
-"""What the engine says of the columns of a run: names, units and meanings."""
+"""Columns of a run as the engine describes them: names, units and meanings."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether it holds numbers, or lists of them."""
+        """True if it holds numbers, or lists of them."""
         return self.unit not in ("word", "rows")
 
     def is_counted(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row counts as much as its value needs: one packet, transfer, ..., and for a
-        percentile so many that one is beyond it."""
+        """Returns true if a row counts as much as its value needs: one packet, transfer, ..., and
+        for a percentile so many that one is beyond it."""
         count = row.get(self.over)
         return not isinstance(count, int) or count >= samples_needed(self.name)
 

@@ -1,4 +1,4 @@
-"""Where a sweep's runs happen: this machine's cores, or the workers of a Dask cluster.
+"""Places where a sweep's runs happen: this machine's cores, or the workers of a Dask cluster.
 
 Wherever they run, the journal of finished runs is the record of what is done.
 """
@@ -25,22 +25,22 @@ Failed = Callable[[int, str], None]
 Tick = Callable[[Sequence[float]], None]
 
 AHEAD = 2
-"""How many runs each thread of a cluster has, so that it need not wait for its next one."""
+"""Number of runs that each thread of a cluster has, so that it need not wait for its next one."""
 
 CONNECT_S = 10
 WORKERS_S = 8
-"""How long a cluster's scheduler may take to answer, and its first worker to come."""
+"""Time that a cluster's scheduler may take to answer, and its first worker to come."""
 
 TICK_S = 0.05
 LOOK_S = 2.0
-"""How often it is looked whether a run has ended, and whether there are workers."""
+"""Intervals of looks whether a run has ended, and whether there are workers."""
 
 TELL_S = 60.0
 GIVE_UP_S = 600.0
-"""After how long a wait without workers is told again, and given up."""
+"""Times after which a wait without workers is told again, and given up."""
 
-MOST_NAMED = 3
-"""How many workers a message names."""
+MAX_NAMED = 3
+"""Number of workers that a message names."""
 
 
 class Executor(Protocol):
@@ -141,16 +141,16 @@ class _Dask:
         ours = f"build {build()}"
         wrong = [f"{name} has {found}" for name, found in sorted(builds.items()) if found != ours]
         if wrong:
-            more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
+            more = f" and {len(wrong) - MAX_NAMED} more" if len(wrong) > MAX_NAMED else ""
             raise MachineError(
                 f"--executor: of {len(builds)} workers at {there} {len(wrong)} cannot make these "
-                f"runs: {', '.join(wrong[:MOST_NAMED])}{more}; they need Forebay {version()}, "
+                f"runs: {', '.join(wrong[:MAX_NAMED])}{more}; they need Forebay {version()}, "
                 f"{ours}"
             )
         note(f"dask: {len(builds)} workers, {sum(self._client.nthreads().values())} threads")
 
     def _builds(self) -> dict[str, str]:
-        """What each worker has: a build of the engine, or none."""
+        """Build of the engine that each worker has, if any."""
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def ask() -> None:
@@ -222,13 +222,13 @@ class _Dask:
 
 
 REMOTE = "__import__('forebay.run.executors', fromlist=['remote']).remote(job)"
-"""What a worker evaluates. A function of this package would be looked for when the task arrives, by
-scheduler and worker, and one without Forebay would end in place of an answer."""
+"""Expression that a worker evaluates. A function of this package would be looked for when the task
+arrives, by scheduler and worker, and one without Forebay would end in place of an answer."""
 BUILD = "__import__('forebay.run.jobs', fromlist=['build']).build()"
 
 
 def remote(job: str) -> tuple[dict[str, Any] | None, str]:
-    """What a worker does: one run on one core; its document, or why there is none."""
+    """Makes one run on one core; returns its document, or the reason why there is none."""
     found: list[str] = []
     try:
         run_jobs([Job.read(job)], lambda _index, run: found.append(run.line), 1)

@@ -47,7 +47,7 @@ def flent_bytes(run: Run, name: str) -> bytes:
 
 
 def flent_document(run: Run, filename: str) -> dict[str, Any]:
-    """What the file holds. Raises `UserError` if the run has no series of flows."""
+    """Content of the file. Raises `UserError` if the run has no series of flows."""
     sampled = {
         name.removeprefix("series/flows."): columns
         for name, columns in run.tables.items()
@@ -115,8 +115,8 @@ def _metadata(
 
 
 def _streams(sampled: Mapping[str, Columns]) -> Iterable[tuple[str, str, Columns]]:
-    """What is sampled of TCP: name of the series, group or flow, columns. A group of which single
-    flows are sampled would count these twice."""
+    """Series that are sampled of TCP: name of the series, group or flow, columns. A group of which
+    single flows are sampled would count these twice."""
     singles = {name.partition("[")[0] for name in sampled if "[" in name}
     found = [
         (group, columns)

@@ -78,8 +78,8 @@ def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any
 
 
 def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """Where the colours begin and end: at least a hundredth of the largest value apart, so that
-    cells with the same three digits look alike."""
+    """Limits of the colours: at least a hundredth of the largest value apart, so that cells with
+    the same three digits look alike."""
     low, high = min(values), max(values)
     return min(low, high - 0.01 * max(abs(low), abs(high))), high
 

@@ -48,8 +48,8 @@ def terminated_like_interrupted() -> Iterator[None]:
 
 
 def how_to_continue(folder: Path, words: Sequence[str]) -> str:
-    """What to say of runs that were interrupted: where those are that had finished, and the command
-    that makes the others."""
+    """Message about runs that were interrupted: the folder of those that had finished, and the
+    command that makes the others."""
     return f"finished runs are in {folder}; to continue: {quoted([*words, '--resume'])}"
 
 

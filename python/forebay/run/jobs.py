@@ -134,7 +134,7 @@ class Job:
 
 
 class Run:
-    """What one run gave: the document of `forebay run --json`, and recorded tables if any.
+    """Result of one run: the document of `forebay run --json`, and recorded tables if any.
 
     The document is given as such, or as JSON.
     """
@@ -184,7 +184,7 @@ class Run:
         return _named(self.document["groups"], name, "flows")
 
     def link(self, name: str) -> Mapping[str, Any]:
-        """What is known of one direction of a link. Raises `KeyError` for an unknown one."""
+        """The row of one direction of a link. Raises `KeyError` for an unknown one."""
         return _named(self.document["links"], name, "link")
 
     def call_class(self, name: str) -> Mapping[str, Any]:
@@ -369,12 +369,12 @@ def run_jobs(
 
 
 def _repeated(job: Job) -> str:
-    """Which run it is among others of the same file."""
+    """Name of a run among others of the same file."""
     return f"{job.name}, replication {job.replication}, seed {job.seed}"
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

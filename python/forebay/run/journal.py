@@ -41,13 +41,13 @@ JOURNAL = "runs.sqlite"
 
 FORMAT = 1
 APPLICATION = 0x46624A31
-"""What SQLite writes into the head of the file, by which it is known as a journal of Forebay."""
+"""Number in the head of the SQLite file, by which it is known as a journal of Forebay."""
 
 BUSY_MS = 60_000
-"""How long a process waits for another one's transaction; each takes some milliseconds."""
+"""Time that a process waits for another one's transaction; each takes some milliseconds."""
 
 CLOCKED = ("wall_s", "setup_s")
-"""What a document says of the time that the run took: all else is the same whenever it is made."""
+"""Entries of a document about the time that the run took: all else is always the same."""
 
 SCHEMA = """
 CREATE TABLE runs (
@@ -77,8 +77,8 @@ THIS = "scenario = ? AND seed = ? AND replication = ? AND build = ? AND part = ?
 
 
 class Key(NamedTuple):
-    """What makes a run the same run, under one build: hash of the resolved scenario, seed,
-    replication, and its part in a study."""
+    """Identity of a run under one build: hash of the resolved scenario, seed, replication, and its
+    part in a study."""
 
     scenario: str
     seed: int
@@ -88,7 +88,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is kept of a finished run: its document, and recorded tables as bytes by name."""
+    """Record of a finished run: its document, and recorded tables as bytes by name."""
 
     document: Mapping[str, Any]
     tables: Mapping[str, bytes] = field(default_factory=dict)
@@ -147,11 +147,11 @@ class Journal:
             self._locks.close()
 
     def __len__(self) -> int:
-        """How many runs of the present build there are."""
+        """Number of runs of the present build."""
         return int(self._do("SELECT count(*) FROM runs WHERE build = ?", self._build)[0][0])
 
     def others(self) -> dict[str, int]:
-        """How many runs of other builds there are, by build."""
+        """Number of runs of each other build, by build."""
         rows = self._do(
             "SELECT build, count(*) FROM runs WHERE build != ? GROUP BY build ORDER BY build",
             self._build,
@@ -164,11 +164,11 @@ class Journal:
         return {(str(scenario), str(part)) for scenario, part in rows}
 
     def holds(self, key: Key) -> bool:
-        """Whether a run is finished and its record sound."""
+        """Returns true if a run is finished and its record sound."""
         return self._row(key) is not None
 
     def find(self, key: Key) -> Record | None:
-        """What a run gave that is finished, if it is and its record is sound."""
+        """Record of a run, if it is finished and its record is sound."""
         found = self._row(key)
         if found is None:
             return None
@@ -206,7 +206,7 @@ class Journal:
             )  # fmt: skip
 
     def failure(self, key: Key) -> Failure | None:
-        """Why a run gave no result, if it was tried and did not."""
+        """Reason why a run gave no result, if it was tried and did not."""
         rows = self._do(f"SELECT reason, command FROM failures WHERE {THIS}", *self._place(key))
         return Failure(key, str(rows[0][0]), str(rows[0][1])) if rows else None
 
@@ -243,7 +243,8 @@ class Journal:
         return place.hexdigest()
 
     def is_made(self, source: str, names: Iterable[str]) -> bool:
-        """Whether the files of these names in the folder are what was made of this source."""
+        """Returns true if the files of these names in the folder are those that were made of this
+        source."""
         for name in names:
             rows = self._do("SELECT checksum FROM made WHERE name = ? AND source = ?", name, source)
             try:
@@ -441,8 +442,8 @@ class Journal:
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
-        """What goes wrong before anything runs is a matter of which folder was named, but for a
-        full disk and one that fails."""
+        """Translates errors of opening: before anything runs, they are a matter of which folder was
+        named, but for a full disk and one that fails."""
         self._begun = False
         try:
             yield

@@ -1,4 +1,4 @@
-"""How much a run may take: packets, memory, time; and how many runs there may be.
+"""Limits of a run: packets, memory, time; and the number of runs that there may be.
 
 A run that exceeds a limit has failed. None of them changes a result, and none of them is part of
 one.
@@ -13,14 +13,14 @@ import os
 
 from forebay.errors import UserError
 
-__all__ = ["MOST_RUNS", "LimitError", "available_memory", "memory_size", "seconds"]
+__all__ = ["MAX_RUNS", "LimitError", "available_memory", "memory_size", "seconds"]
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
-_MOST = 2**63 - 1
+_MAX_BYTES = 2**63 - 1
 
-MOST_RUNS = 10_000_000
+MAX_RUNS = 10_000_000
 """More runs than anybody can wait for: a slip of the pen."""
 
 
@@ -41,7 +41,7 @@ def memory_size(word: str) -> int:
     except ValueError:
         value = math.nan
     size = value * _UNITS.get(unit, 0)
-    if not 1 <= size <= _MOST:
+    if not 1 <= size <= _MAX_BYTES:
         raise UserError(
             f'"{word}"; allowed is a size of at least 1 B such as "4 GB", with a unit of '
             + ", ".join(_UNITS)
@@ -67,7 +67,7 @@ def available_memory() -> int | None:
 
 
 def _of_meminfo() -> int | None:
-    """What Linux could give without swapping: proc(5)."""
+    """Memory that Linux could give without swapping: proc(5)."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:
@@ -79,7 +79,7 @@ def _of_meminfo() -> int | None:
 
 
 def _of_cgroup() -> int | None:
-    """What is left in a container: Linux, control groups, version 2."""
+    """Memory that is left in a container: Linux, control groups, version 2."""
     try:
         with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
             most = int(file.read())
@@ -90,7 +90,7 @@ def _of_cgroup() -> int | None:
 
 
 def _of_address_space() -> int | None:
-    """What `ulimit -v` leaves."""
+    """Memory that `ulimit -v` leaves."""
     try:
         import resource
     except ImportError:

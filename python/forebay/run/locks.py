@@ -1,4 +1,4 @@
-"""Which processes live, told by locks on the bytes of a file, and which folders are on a network.
+"""Locks on the bytes of a file that tell which processes live, and folders on a network.
 
 The system gives a lock up when the process that holds it ends, however it ends: killed, or with the
 machine. So no time is measured, and no number of a process is taken for that of another.
@@ -48,7 +48,8 @@ class Locks:
             _fcntl.lockf(self._file, _fcntl.LOCK_EX, 1, number)
 
     def held(self, number: int, count: int = 1) -> bool:
-        """Whether another process holds a lock, or one of so many (0: of all) from there on."""
+        """Returns true if another process holds a lock, or one of so many (0: of all) from there
+        on."""
         if _fcntl is None:
             return False
         try:
@@ -64,7 +65,7 @@ class Locks:
 
 
 def in_use(path: Path) -> bool:
-    """Whether another process holds any lock of a file; not if there is no such file."""
+    """Returns true if another process holds any lock of a file; not if there is no such file."""
     if _fcntl is None or not path.exists():
         return False
     locks = Locks(path)
@@ -76,7 +77,8 @@ def in_use(path: Path) -> bool:
 
 
 def on_network(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
-    """Whether a folder lies on a file system that several machines share, as far as one can tell.
+    """Returns true if a folder lies on a file system that several machines share, as far as one can
+    tell.
 
     `mounts` lists what is mounted where; without such a list no folder does.
     """

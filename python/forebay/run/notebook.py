@@ -1,4 +1,4 @@
-"""What notebooks show of results: pieces of HTML."""
+"""Results as notebooks show them: pieces of HTML."""
 
 from __future__ import annotations
 

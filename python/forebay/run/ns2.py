@@ -74,12 +74,12 @@ class _Event:
 
     @property
     def backward(self) -> bool:
-        """Whether it goes from the receiver to the sender."""
+        """True if it goes from the receiver to the sender."""
         return self.kind in ("ack", "notice", "report")
 
     @property
     def packet(self) -> tuple[str, bool, int]:
-        """What packets have in common that only a repetition has, too."""
+        """Identity of a packet, which only a repetition shares."""
         return self.flow, self.backward, int(self.number)
 
 
@@ -184,7 +184,7 @@ class _Writer:
         return packet
 
     def _hosts(self, event: _Event) -> tuple[str, str]:
-        """Where the packet comes from, and where it goes."""
+        """Host that the packet comes from, and the one that it goes to."""
         group = self.scenario.get("flows", {}).get(event.flow.partition("[")[0], {})
         ends = str(group.get("from", "")), str(group.get("to", ""))
         return ends[::-1] if event.backward else ends
@@ -211,7 +211,7 @@ class _Writer:
 
 
 _LATER = ("impairment", "residual", "schedule", "trace", "profile", "rate_steps", "failure")
-"""What makes packets of a link arrive later than its rate and its delay say."""
+"""Mechanisms that make packets of a link arrive later than its rate and its delay say."""
 
 
 def _sections(link: str) -> tuple[str, str]:
@@ -221,7 +221,7 @@ def _sections(link: str) -> tuple[str, str]:
 
 
 def _has(resolved: Mapping[str, str], link: str, key: str) -> bool:
-    """Whether a link, or the link whose way back it is, has a parameter or a mechanism."""
+    """Returns true if a link, or the link whose way back it is, has a parameter or a mechanism."""
     path, _ = _sections(link)
     places = (f"{path}.{key}", f"{path}.reverse.{key}")
     return any(

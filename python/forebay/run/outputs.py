@@ -21,7 +21,7 @@ from forebay.run.store import write_bytes
 __all__ = ["CAPTURE", "FLENT", "LAB", "NS2", "PAGE", "SCRIPT", "Kind", "Output", "refuse_losses"]
 
 HEAD = 1 << 16
-"""How much of a file is looked at, in bytes."""
+"""Bytes of a file that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _refuse_foreign(output: Output, advice: str) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether there is something that is neither a file nor a folder."""
+    """Returns true if there is something that is neither a file nor a folder."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -112,7 +112,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, which need not be there yet."""
+    """Returns true if two paths lead to one file, which need not be there yet."""
     try:
         return path.samefile(other)
     except (OSError, ValueError):

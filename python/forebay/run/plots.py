@@ -65,7 +65,7 @@ _chosen: list[Mapping[str, Any]] = [SCREEN]
 
 
 class Results(Protocol):
-    """What plots ask of results (`forebay.run.results.Results`)."""
+    """Interface of results that plots use (`forebay.run.results.Results`)."""
 
     @property
     def delays(self) -> pa.Table:
@@ -88,7 +88,7 @@ class Results(Protocol):
 
 @dataclass(slots=True)
 class Request:
-    """What is plotted: `quantity` of the rows or series of `place`, of `names` only if given.
+    """Plot of `quantity` of the rows or series of `place`, of `names` only if given.
 
     `runs` are the results by the names of the variants. `axes` draws into axes that are there.
     `look` are matplotlib's settings of axes: `title`, `xlim`, `ylim`, `xlabel`, `ylabel`, `xscale`,
@@ -124,7 +124,7 @@ class Request:
         }
 
     def no_series(self, quantity: str) -> str:
-        """What is said if none has: the nearest of those recorded, and all of them."""
+        """Message if no series has `quantity`: the nearest of those recorded, and all of them."""
         told = f"no series of {quantity} of {self.place}"
         there = {
             column: None
@@ -139,7 +139,7 @@ class Request:
         return f"{told}{nearest(quantity, there)}; recorded are {', '.join(there)}"
 
     def label(self, variant: Any, name: str, several: bool) -> str:
-        """What the legend calls a row of a variant."""
+        """Label of a row of a variant in the legend."""
         if len(self.runs) == 1:
             return name
         return f"{variant}, {name}" if several else str(variant)
@@ -527,7 +527,7 @@ KINDS: Mapping[str, Callable[[Any, Request], None]] = {
     "heatmap": _heatmap,
     "series": _series,
 }
-"""What draws each kind of plot."""
+"""Function that draws each kind of plot."""
 
 
 def _distribution(
@@ -565,7 +565,7 @@ def _row_values(results: Results, request: Request) -> dict[str, np.ndarray]:
 
 
 def _axis(place: str, quantity: str, values: Sequence[float]) -> tuple[float, str]:
-    """What to multiply by, and the label of the axis."""
+    """Factor that values are multiplied by, and the label of the axis."""
     scale, symbol = axis_scale(unit_at(place, quantity), values)
     words = "one-way delay" if quantity == "delay_s" else name_of(quantity)
     return scale, f"{words} ({symbol})" if symbol and symbol != words else words

@@ -28,16 +28,16 @@ from forebay.run.limits import available_memory
 __all__ = ["Pool"]
 
 ATTEMPTS = 3
-"""How often a run is begun whose worker is ended from outside."""
+"""Attempts at a run whose worker is ended from outside."""
 
 STARTS = 20
-"""How many workers in a row may end before they are ready."""
+"""Number of workers in a row that may end before they are ready."""
 
-MOST_SAID = 2000
-"""How much is read of what a worker said, in bytes, for the reason why it ended."""
+MAX_SAID_BYTES = 2000
+"""Bytes that are read of a worker's last words, for the reason why it ended."""
 
 TICK_S = 0.1
-"""How often progress is shown."""
+"""Interval at which progress is shown."""
 
 FROM_OUTSIDE = frozenset(
     -getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -176,11 +176,11 @@ class _Worker:
             self._stdin.close()
         with self._said as said:
             said.seek(0, os.SEEK_END)
-            said.seek(max(0, said.tell() - MOST_SAID))
+            said.seek(max(0, said.tell() - MAX_SAID_BYTES))
             self._last = said.read().decode("utf-8", "replace").strip()
 
     def epitaph(self) -> str:
-        """How it ended, and the last that it said; it must have ended."""
+        """Words on how it ended, and the last that it said; it must have ended."""
         lines = self._last.splitlines()
         try:
             how = f"signal {signal.Signals(-self.status).name}"

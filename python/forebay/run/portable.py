@@ -35,7 +35,7 @@ def portable_text(job: Job) -> str | None:
 
 
 def _hash_alone(text: str, name: str) -> str | None:
-    """What the scenario is without the files beside it; nothing if it cannot be read so."""
+    """Hash of the scenario without the files beside it; nothing if it cannot be read so."""
     with tempfile.TemporaryDirectory() as folder:
         job = Job(text, f"{folder}/{name}")
         try:

@@ -145,7 +145,7 @@ def meter(total: int, what: str, work: float | None = None) -> Meter:
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook, whose stderr is no terminal."""
+    """Returns true if this is the kernel of a notebook, whose stderr is no terminal."""
     shell = sys.modules.get("IPython")
     kernel = shell.get_ipython() if shell is not None else None
     return kernel is not None and hasattr(kernel, "kernel")

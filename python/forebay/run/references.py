@@ -25,7 +25,7 @@ __all__ = ["Curve", "Reference", "curves_for", "read_curves"]
 Reference: TypeAlias = "str | Path | Mapping[str, str | Path | tuple[str | Path, str]]"
 """A file, or files by what the legend calls them, each alone or with the name of a curve in it."""
 
-LARGEST = 256 << 20
+MAX_BYTES = 256 << 20
 """Bytes of a file, unpacked."""
 
 
@@ -93,13 +93,13 @@ def _document(path: Path) -> Mapping[str, Any]:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             with gzip.open(file) if packed else file as stream:
-                content = stream.read(LARGEST + 1)
+                content = stream.read(MAX_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(f"{path}: damaged: {error}") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(content) > LARGEST:
-        raise UserError(f"{path}: more than {LARGEST:,} bytes; a reference has at most so many")
+    if len(content) > MAX_BYTES:
+        raise UserError(f"{path}: more than {MAX_BYTES:,} bytes; a reference has at most so many")
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -15,7 +15,7 @@ from forebay.errors import nearest, printable
 from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, percentile_note, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
-from forebay.run.limits import MOST_RUNS
+from forebay.run.limits import MAX_RUNS
 from forebay.run.notebook import results_html
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
@@ -32,8 +32,8 @@ __all__ = ["Results", "run_replications"]
 
 
 AT_ONCE = 10_000
-"""How many jobs are made at once: few enough to be nothing beside their runs, so many that cores
-that wait for the last of them do not count."""
+"""Number of jobs that are made at once: few enough to be nothing beside their runs, so many that
+cores that wait for the last of them do not count."""
 
 
 def run_replications(
@@ -46,14 +46,14 @@ def run_replications(
     """Run replications of a job on so many cores (default: all); `name` is what progress calls it.
 
     `begins` is that of `forebay.run.jobs.run_jobs`. On Ctrl-C the finished replications are
-    returned. Raises `ValueError` without replications or threads, or for more than `MOST_RUNS`
+    returned. Raises `ValueError` without replications or threads, or for more than `MAX_RUNS`
     replications, and `UserError` for a wrong scenario.
     """
     number = len(replications)
     if not number:
         raise ValueError("no replications; at least one is needed")
-    if number > MOST_RUNS:
-        raise ValueError(f"{number} replications; allowed are at most {MOST_RUNS}")
+    if number > MAX_RUNS:
+        raise ValueError(f"{number} replications; allowed are at most {MAX_RUNS}")
     if threads is not None:
         if threads < 1:
             raise ValueError(f"threads = {threads}; at least one is needed")
@@ -88,7 +88,7 @@ def _replication(job: Job, number: int) -> Job:
 
 
 class Results:
-    """What a network's runs gave.
+    """Results of a network's runs.
 
     `documents` are the runs as `forebay run --json` prints them; `interrupted` tells that Ctrl-C
     ended the batch before all replications had finished.
@@ -110,8 +110,8 @@ class Results:
 
     @property
     def warnings(self) -> list[str]:
-        """What can be run and is hardly meant in the scenario, each with its place: warnings that
-        `Network.run` issues (`forebay.ScenarioWarning`)."""
+        """Values in the scenario that can be run and are hardly meant, each with its place:
+        warnings that `Network.run` issues (`forebay.ScenarioWarning`)."""
         return list(self.documents[0].get("warnings", []))
 
     @property

@@ -19,15 +19,15 @@ __all__ = ["damage", "rebuild"]
 
 Place = tuple[Any, ...]
 IsSound = Callable[[Place, Any, Any, Any, dict[str, Any]], bool]
-"""Whether a record is whole: place, document, clock, checksum and tables."""
+"""Test of whether a record is whole: place, document, clock, checksum and tables."""
 
 ROW = "scenario, seed, replication, build, part, document, clock, checksum"
 KEY = 5
-"""How many of these columns are the place of a record."""
+"""Number of these columns that are the place of a record."""
 
 
 def damage(database: sqlite3.Connection) -> str:
-    """What is wrong with a database as a whole, its indexes included; empty if nothing is."""
+    """Fault of a database as a whole, its indexes included; empty if there is none."""
     try:
         found = str(database.execute("PRAGMA integrity_check(1)").fetchone()[0])
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

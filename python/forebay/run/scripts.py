@@ -36,7 +36,7 @@ def run_script(text: str, name: str, overrides: Sequence[str] = ()) -> dict[str,
 
 
 def script_language() -> dict[str, Any]:
-    """What scripts may hold beside packets.
+    """Language of scripts, besides packets.
 
     Keys: `ignored`, by kind, each a `what` and a `why`; `names`, the quantities that assertions can
     name, each a `name` and a `meaning`; `constants`.

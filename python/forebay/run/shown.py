@@ -41,7 +41,7 @@ ALWAYS = ("groups", "links")
 """The kinds of rows that every run has."""
 
 _WIDE = "tcp"
-"""What the engine calls the columns that are in the main table where there is room."""
+"""The engine's name of the columns that are in the main table where there is room."""
 
 
 def shown_tables(
@@ -79,14 +79,14 @@ def _filled(
 
 
 def _says(column: Column, row: Mapping[str, Any]) -> bool:
-    """Whether a row has anything but zero in a column, or another word than its name."""
+    """Returns true if a row has anything but zero in a column, or another word than its name."""
     value = column.value_in(row)
     return bool(value) if column.is_number else value != row["name"]
 
 
 def tells_hosts(document: Mapping[str, Any]) -> bool:
-    """Whether rows of hosts say more than those of groups: hosts are named, or there are several
-    at one end, and some have several groups there."""
+    """Returns true if rows of hosts say more than those of groups: hosts are named, or there are
+    several at one end, and some have several groups there."""
     hosts, groups = document.get("hosts", []), len(document["groups"])
     if any(row["name"] != row.get("node", row["name"]) for row in hosts):
         return True

@@ -92,7 +92,7 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def stored_format() -> str:
-    """What tables of results are kept as: `"parquet"`, or `"csv"` without pyarrow."""
+    """Format in which tables of results are kept: `"parquet"`, or `"csv"` without pyarrow."""
     return "parquet" if is_installed("pyarrow") else "csv"
 
 
@@ -114,7 +114,7 @@ def table_bytes(table: pa.Table) -> bytes:
 
 
 def table_of(content: bytes) -> pa.Table:
-    """What `table_bytes` was given."""
+    """The table that `table_bytes` was given."""
     import pyarrow.parquet as pq
 
     return pq.read_table(io.BytesIO(content))
@@ -154,7 +154,7 @@ def check_columns(path: Path, table: pa.Table, columns: Mapping[str, str]) -> No
 
 
 def _holds(kind: pa.DataType, what: str) -> bool:
-    """Whether a column's type is of a sort; a column of nulls is of any."""
+    """Returns true if a column's type is of a sort; a column of nulls is of any."""
     import pyarrow as pa
 
     whole = bool(pa.types.is_integer(kind))
@@ -278,7 +278,7 @@ def own_files(folder: Path) -> set[str]:
 
 
 def _is_inside(name: Any) -> bool:
-    """Whether this can be the path of a file within a folder."""
+    """Returns true if this can be the path of a file within a folder."""
     return isinstance(name, str) and not {"", ".."} & set(name.split("/"))
 
 

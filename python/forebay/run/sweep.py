@@ -58,7 +58,7 @@ from forebay.run.columns import column_of, kinds, percentile_note
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
-from forebay.run.limits import MOST_RUNS
+from forebay.run.limits import MAX_RUNS
 from forebay.run.progress import meter, note
 from forebay.run.repeat import quoted, repeat_line
 from forebay.run.store import (
@@ -97,7 +97,7 @@ TABLES = ("runs", "summary")
 """The tables of a sweep: a row for each run, and one for each mean with its interval."""
 
 WAIT_S = 0.2
-"""How often it is looked whether runs that another process makes are finished."""
+"""Interval of looks whether runs that another process makes are finished."""
 
 
 class _File(BaseModel):
@@ -131,7 +131,7 @@ class Sweep:
 
     @property
     def grid(self) -> dict[str, list[Value]]:
-        """What is varied: the values of each column."""
+        """The values of each column that are varied."""
         return varied(self.axes)
 
     def job(self, combination: Combination, replication: int) -> Job:
@@ -174,8 +174,8 @@ def load_sweep(
     settings += ["--until", until] if until is not None else []
     settings += ["--seed", str(seed)] if seed is not None else []
     runs = file.replications * math.prod(map(len, axes))
-    if runs > MOST_RUNS:
-        raise UserError(f"{path}: asks for {runs} runs; allowed are {MOST_RUNS}")
+    if runs > MAX_RUNS:
+        raise UserError(f"{path}: asks for {runs} runs; allowed are {MAX_RUNS}")
     return Sweep(
         path=path,
         name=file.name or path.stem,
@@ -200,11 +200,11 @@ class Planned:
 
     @property
     def values(self) -> dict[str, bool | int | float | str]:
-        """What it is called in each column."""
+        """Its value in each column."""
         return {name: _shown(value) for name, value in self.combination.values.items()}
 
     def key(self, replication: int) -> Key:
-        """What the journal knows a run by."""
+        """Key by which the journal knows a run."""
         return Key(self.scenario_hash, self.seed, replication)
 
 
@@ -328,7 +328,7 @@ class _Todo:
         return None
 
     def wait(self) -> bool:
-        """Whether there are runs that another process has begun and not finished."""
+        """Returns true if there are runs that another process has begun and not finished."""
         self.left = deque(at for at in self._elsewhere if not self._settled(self.keys[at]))
         self._elsewhere = []
         return bool(self.left)
@@ -373,8 +373,8 @@ def failures(
 
 
 def warnings(planned: Sequence[Planned]) -> list[dict[str, Any]]:
-    """What is hardly meant at points of a sweep: each warning once, with the number of points that
-    have it, and for each column the values that it takes at these, where it does not take all."""
+    """Warnings at points of a sweep: each once, with the number of points that have it, and for
+    each column the values that it takes at these, where it does not take all."""
     points: dict[str, list[Planned]] = {}
     for entry in planned:
         for told in entry.warnings:

@@ -1,4 +1,4 @@
-"""Whether results rest on the order of simultaneous events.
+"""Effect of the order of simultaneous events on results.
 
 Events of one instant are ordered by the numbers of the links and senders that they concern, which
 are given as the scenario lists these. That order is arbitrary: a result that another one changes
@@ -27,7 +27,7 @@ def in_other_orders(job: Job) -> list[Job]:
 
 
 def compare_orders(runs: Sequence[Run]) -> dict[str, Any]:
-    """What runs in other orders give, beside the first.
+    """Results of runs in other orders, beside the first.
 
     Keys: `packets` that reached a link at the instant at which one of another flow did; these by
     link in `links`; how many other `orders` were run and how many numbers compared (`quantities`);

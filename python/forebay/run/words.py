@@ -67,7 +67,8 @@ def unit_at(place: str, column: str) -> Unit | None:
 
 
 def axis_scale(unit: Unit | None, values: Iterable[float]) -> tuple[float, str]:
-    """What to multiply values by so that the largest is read without powers of ten, and the unit.
+    """Factor that values are multiplied by so that the largest is read without powers of ten, and
+    the unit.
 
     The unit of values that are all zero is that of the unit's usual axis; of plain numbers it is
     empty.

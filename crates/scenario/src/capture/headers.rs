@@ -7,10 +7,11 @@ use etherparse::{
 use forebay_network::{Ecn, SackBlocks};
 
 /// The most bytes of a packet that are kept: all headers with the longest TCP options.
-pub(super) const MOST: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN + TcpHeader::MAX_LEN;
+pub(super) const MAX_KEPT_BYTES: usize =
+    Ethernet2Header::LEN + Ipv4Header::MIN_LEN + TcpHeader::MAX_LEN;
 
 /// The longest options of TCP.
-const MOST_OPTIONS: usize = TcpHeader::MAX_LEN - TcpHeader::MIN_LEN;
+const MAX_OPTION_BYTES: usize = TcpHeader::MAX_LEN - TcpHeader::MIN_LEN;
 /// The data of every packet, which are not kept.
 static DATA: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
@@ -29,7 +30,7 @@ impl End {
     }
 }
 
-/// What all packets have: between whom, over which link, in which class.
+/// Facts that every packet has: its two ends, its link and its class.
 #[derive(Clone, Copy)]
 pub(super) struct Envelope {
     pub(super) from: End,
@@ -101,7 +102,7 @@ fn packet(
         [2, 0, a, b, c, d]
     });
     let ethernet = Ethernet2Header { source, destination, ether_type: ether_type::IPV4 };
-    let mut bytes = Vec::with_capacity(MOST);
+    let mut bytes = Vec::with_capacity(MAX_KEPT_BYTES);
     bytes.extend(ethernet.to_bytes());
     bytes.extend(ip.to_bytes());
     header.write(&mut bytes).expect("memory takes what is written");
@@ -141,15 +142,18 @@ fn options(segment: &Tcp) -> Vec<u8> {
         found.push(option);
     }
     let aligned: usize = found.iter().map(|option| option.len().next_multiple_of(4)).sum();
-    let mut all = Vec::with_capacity(MOST_OPTIONS);
+    let mut all = Vec::with_capacity(MAX_OPTION_BYTES);
     for option in found {
-        if aligned <= MOST_OPTIONS {
+        if aligned <= MAX_OPTION_BYTES {
             all.resize(all.len() + (option.len().next_multiple_of(4) - option.len()), NOP);
         }
         all.extend(option);
     }
     all.resize(all.len().next_multiple_of(4), NOP);
-    debug_assert!(all.len() <= MOST_OPTIONS, "a receiver sends no more blocks than there is room");
+    debug_assert!(
+        all.len() <= MAX_OPTION_BYTES,
+        "a receiver sends no more blocks than there is room"
+    );
     all
 }
 
@@ -171,8 +175,8 @@ mod tests {
         words.fold(0, |sum, word| (sum + word) % 0xffff)
     }
 
-    /// A receiver would drop the packets. The sum over a header with its checksum is all ones
-    /// (RFC 1071, section 1), which is 0 modulo all ones.
+    /// Checksums are right, so that receivers accept the packets. The sum over a header with its
+    /// checksum is all ones (RFC 1071, section 1), which is 0 modulo all ones.
     #[test]
     fn checksums_are_right() {
         let (bytes, length) = udp(&ENVELOPE, 200);
@@ -186,7 +190,7 @@ mod tests {
         assert_eq!(sum(&[&bytes[26..], &[0, 6], &1480_u16.to_be_bytes()].concat()), 0);
     }
 
-    /// Options would run over the header: with timestamps, counts of ECN and two blocks, 10, 11
+    /// Options always fit into the header: with timestamps, counts of ECN and two blocks, 10, 11
     /// and 18 bytes go into 40 unaligned, where aligned they would take 44.
     #[test]
     fn options_always_fit() {

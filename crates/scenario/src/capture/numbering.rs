@@ -1,20 +1,21 @@
 //! Between the segments that the model counts and the bytes that TCP headers count.
 
-/// Where each segment of a connection begins, learnt as they are sent: all are full but those that
-/// end a write, and a SYN or a FIN takes a number as a byte does. Kept are only the places where a
-/// segment is not full.
+/// First byte of each segment of a connection, learnt as the segments are sent: all are full but
+/// those that end a write, and a SYN or a FIN takes a number as a byte does. Kept are only the
+/// places where a segment is not full.
 #[derive(Debug)]
 pub(super) struct Numbering {
     mss: i64,
     /// The next segment that was not sent before.
     next: u64,
-    /// From which segment on numbers are shifted by how much against those of full segments.
+    /// Shifts of numbers against those of full segments, each with the segment from which on it
+    /// holds.
     shifts: Vec<(u64, i64)>,
     /// Sequence number of the last SYN.
     syn: u64,
     /// SYNs of the other side, each of which takes a number there.
     opened: u64,
-    /// Whether a SYN was sent and no data since.
+    /// True if a SYN was sent and no data since.
     opening: bool,
 }
 
@@ -62,7 +63,8 @@ impl Numbering {
         self.opened
     }
 
-    /// Whether an acknowledgement answers a SYN, where nothing else tells: no data is on its way.
+    /// Returns true if an acknowledgement answers a SYN, where nothing else tells: no data is on
+    /// its way.
     pub(super) fn is_opening(&self) -> bool {
         self.opening
     }
@@ -82,9 +84,9 @@ impl Numbering {
 mod tests {
     use super::*;
 
-    /// Analysers would see gaps or overlaps that the model does not have: with 1000 B in a full
-    /// segment the SYN is byte 0, segment 0 begins with 1; segment 1 has 300 B, so segment 2
-    /// begins with 1301; it has no data but a FIN, which is a byte.
+    /// Sequence numbers follow from the segments that were sent, without gaps or overlaps: with
+    /// 1000 B in a full segment the SYN is byte 0, segment 0 begins with 1; segment 1 has 300 B, so
+    /// segment 2 begins with 1301; it has no data but a FIN, which is a byte.
     #[test]
     fn numbers_follow_from_what_was_sent() {
         let mut numbering = Numbering::new(1000, true);
@@ -103,7 +105,7 @@ mod tests {
         assert_eq!((numbering.syn(), numbering.byte(3), numbering.of_peer()), (1302, 1303, 2));
     }
 
-    /// A connection that exists from the first would begin with a byte that was never sent.
+    /// The first byte is number 1 on a connection that exists from the start, as after a SYN.
     #[test]
     fn without_a_handshake_the_first_byte_is_one() {
         let mut numbering = Numbering::new(536, false);

@@ -12,7 +12,7 @@ const INTERFACE_NAME: u16 = 2;
 const TIME_RESOLUTION: u16 = 9;
 const PACKET_FLAGS: u16 = 2;
 
-/// Which way a packet passes the interface of a capture.
+/// Direction in which a packet passes the interface of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
     /// It came in.
@@ -26,7 +26,7 @@ pub(super) struct Frame<'f> {
     /// In nanoseconds.
     pub(super) time: u64,
     pub(super) way: Way,
-    /// What of it is kept.
+    /// The bytes of it that are kept.
     pub(super) bytes: &'f [u8],
     /// Its length.
     pub(super) length: u32,
