@@ -20,8 +20,7 @@ def flow(name: str, delivered: int, **others: float) -> dict[str, Any]:
 
 
 def test_every_head_is_in_a_table() -> None:
-    """A column would be declared to be shown, and no table have it, or two of a table share a
-    place."""
+    """Every column that is declared to be shown is in a table, at a place of its own."""
     assert set(SHOWN) == set(kinds())
     for kind, titles in SHOWN.items():
         having = [column for column in columns(kind).values() if column.head]
@@ -32,7 +31,8 @@ def test_every_head_is_in_a_table() -> None:
 
 
 def test_a_percentile_of_too_few_packets_is_not_shown() -> None:
-    """The largest of 99 delays would be shown as what 99 % do not exceed."""
+    """A percentile of too few packets is not shown: the largest of 99 delays is not what 99 % do
+    not exceed."""
     rows = [flow("few", 99), flow("enough", 100), flow("none", 0)]
     main, delays = shown_tables("flows", rows)
     title, heads, cells = delays
@@ -46,7 +46,8 @@ def test_a_percentile_of_too_few_packets_is_not_shown() -> None:
 
 
 def test_a_percentile_is_noted_where_it_arrives_too() -> None:
-    """Percentiles of what a host received would pass unremarked, or go by what it sent."""
+    """Percentiles of what a host received are noted too, by what it received and not by what it
+    sent."""
     column = column_of("hosts.server.received_p99_delay_s")
     assert column is not None
     row = {"delivered_packets": 1000, "received_packets": 99}
@@ -57,7 +58,7 @@ def test_a_percentile_is_noted_where_it_arrives_too() -> None:
 
 
 def test_columns_without_anything_are_left_out() -> None:
-    """A table would be wide with zeros, or hide the one mark that there was."""
+    """Columns of zeros are left out of a table, and a column with a single mark stays."""
     (_, heads, _), *_ = shown_tables("flows", [flow("a", 1), flow("b", 1)])
     assert "marked" not in heads
     (_, heads, cells), *_ = shown_tables("flows", [flow("a", 1), flow("b", 1, marked_packets=1)])
@@ -68,7 +69,7 @@ def test_columns_without_anything_are_left_out() -> None:
 
 @pytest.mark.parametrize(("idle", "told"), [(0, ""), (2, "; 2 idle ones left out")])
 def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
-    """An idle link would have a row, or a link show the packets of one precedence only.
+    """An idle link has no row, and a link shows the packets of all its precedences.
 
     1000 + 234 packets; the queue of 3.25 packets has two decimals, the largest of 12 none.
     """

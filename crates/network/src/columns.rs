@@ -59,14 +59,14 @@ pub struct ResultColumn {
     pub meaning: &'static str,
     /// True if it is among the few that a summary of a run shows.
     pub headline: bool,
-    /// What the head of a table says above it; empty for a column that no table shows.
+    /// Heading above it in a table; empty for a column that no table shows.
     pub head: &'static str,
     /// The table that it is in, where its kind of rows has several; empty for the main one.
     pub table: &'static str,
     /// Its place among the first columns of the table; 0 for those that follow them, in the order
     /// of the fields.
     pub place: u8,
-    /// Whether a table without anything but zeros in it leaves it out.
+    /// True if a table without anything but zeros in it leaves it out.
     pub if_any: bool,
     /// The column that counts what the value is made of, such as the packets of a mean delay: of
     /// none there is no value. Empty for a value that there always is.

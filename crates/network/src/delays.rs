@@ -8,7 +8,7 @@ use crate::{FlowId, Histogram};
 #[derive(Clone, Default, Debug)]
 pub struct DelayTable {
     histograms: Vec<Histogram>,
-    /// By flow, which of the histograms is its; empty if each has that of its own number.
+    /// Index of the histogram of each flow; empty if each has that of its own number.
     shared: Vec<u32>,
 }
 
@@ -80,8 +80,8 @@ impl DelayTable {
 mod tests {
     use super::*;
 
-    /// A flow would be charged with the delays of another, or the window after a warm-up with those
-    /// before it.
+    /// Flows are counted apart, or together where they are of one group, and a window begins
+    /// without the delays of the warm-up.
     #[test]
     fn flows_are_counted_apart_or_together() {
         let mut table = DelayTable::new(&[(2, false), (2, true), (1, false)]);

@@ -229,8 +229,8 @@ mod tests {
 
     const SHARES: [f64; 8] = [0.0, 0.01, 0.25, 0.5, 0.95, 0.99, 0.999, 1.0];
 
-    /// Percentiles would not be those of the values, which are kept and sorted here: of one and of
-    /// many, over ten powers of ten, each within a 128th of the value.
+    /// Percentiles are those of the values, which are kept and sorted here: of one and of many,
+    /// over ten powers of ten, each within a 128th of the value.
     #[test]
     fn quantiles_are_those_of_the_sorted_values() {
         let mut stream = Streams::new(1, 0).named("values");
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// A path of constant delay would seem to have jitter.
+    /// Equal values are exact: a path of constant delay has no jitter.
     #[test]
     fn equal_values_are_exact() {
         for value in [0, 127, 12_345_000_000, u64::MAX] {
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(histogram.quantiles([0.5, 1.0], 20_000), [0, 20_000]);
     }
 
-    /// A group in which nothing was completed would have completion times of zero, or of centuries.
+    /// No values have no quantiles: a group in which nothing was completed has no completion times.
     #[test]
     fn no_values_have_no_quantiles() {
         let nothing = Distribution::default();
@@ -284,9 +284,8 @@ mod tests {
         assert_eq!(extremes.mean(), Some(u64::MAX as f64 / 2.0));
     }
 
-    /// Values would be counted in no bucket or in one of others: each begins where that before it
-    /// ends and is at most a 128th of its values wide; the first has the smallest values, and the
-    /// last the largest.
+    /// Buckets cover every value once: each begins where that before it ends and is at most a 128th
+    /// of its values wide; the first has the smallest values, and the last the largest.
     #[test]
     fn buckets_cover_every_value_once() {
         assert_eq!([0, 1, 2, 3].map(bucket_of), [bucket_of(0); 4]);
@@ -306,8 +305,8 @@ mod tests {
         assert_eq!(next, 18_446_744_073_709_551_616.0);
     }
 
-    /// Delays of a group would be those of some of its flows only: what two flows took, merged, is
-    /// what one that had the packets of both would have taken, whichever is longer.
+    /// Merged delays of a group are those of all its flows: what two flows took, merged, is what
+    /// one that had the packets of both would have taken, whichever is longer.
     #[test]
     fn merged_values_are_those_of_all() {
         let of = |values: &[u64]| {
