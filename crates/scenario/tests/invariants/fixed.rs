@@ -41,7 +41,7 @@ fn chosen() -> Vec<(u64, String)> {
     chosen
 }
 
-/// Mechanisms in `network`; impairments of a network that can be divided count a second time.
+/// Returns the mechanisms in `network`; if it can be divided, its impairments once more as divided.
 fn what_is_in(network: &Network) -> BTreeSet<String> {
     let mut all: BTreeSet<String> = network.mechanisms.iter().cloned().collect();
     if on_two_threads(&network.scenario).unwrap() {
