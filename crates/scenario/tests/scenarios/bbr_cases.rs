@@ -394,8 +394,8 @@ fn a_second_flow_gets_its_share() {
 }
 
 /// Random losses below the threshold cost little: at 1 %, less than the threshold of 2 %, the flow
-/// would keep less than the draft reckons with (section 5.3.3.8.3). In each round with losses, 63
-/// at most, CRUISE paces at 0.99 of what was delivered in the last, and 0.99 of that arrives: x =
+/// keeps at least what the draft reckons with (section 5.3.3.8.3). In each round with losses, 63 at
+/// most, CRUISE paces at 0.99 of what was delivered in the last, and 0.99 of that arrives: x =
 /// 0.9801 in a round, in the mean of them (1 - x^63) / (63 (1 - x)) = 0.573, of which ProbeRTT
 /// takes 2 % and the losses 1 %: 0.556. Reno keeps 1.3098 / sqrt(0.01) segments in flight, 7.9 % of
 /// the 167 of 50 Mbit/s and 40 ms. Version 1 responds to none of them. With 10 % every probe finds

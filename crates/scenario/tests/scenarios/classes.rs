@@ -129,8 +129,8 @@ fn problem(text: &str) -> String {
     Scenario::parse(text, "test.toml", &[]).err().map_or(String::new(), |error| error.to_string())
 }
 
-/// Colours are not taken for classes, which makes green packets the first class without a word:
-/// strict priority that goes by precedence because nothing else was said is refused behind a
+/// Colours are not taken for classes, so that green packets do not join the first class without a
+/// word: strict priority that goes by precedence because nothing else was said is refused behind a
 /// conditioner that writes colours, also inside another queue; and not where the scenario says what
 /// classes are, or colours are not written.
 #[test]

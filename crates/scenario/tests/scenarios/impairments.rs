@@ -48,7 +48,7 @@ fn an_outage_takes_what_would_arrive_in_its_time() {
 }
 
 /// Jitter loses no packet, and reorders packets only where it may: with a mean of 5 ms and packets
-/// a millisecond apart, some would overtake others.
+/// a millisecond apart, some overtake others unless that is ruled out.
 #[test]
 fn jitter_reorders_only_where_it_may() {
     let order = |reorder: bool| {

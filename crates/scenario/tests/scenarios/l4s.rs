@@ -31,7 +31,7 @@ fn goodput(result: &RunResult, group: &str) -> f64 {
 }
 
 /// Prague and CUBIC share a link as the coupling has it, at the round-trip time for which its
-/// factor of 2 is made (RFC 9332, section 2.1), or low latency cost throughput. Drops of the
+/// factor of 2 is made (RFC 9332, section 2.1), and low latency costs no throughput. Drops of the
 /// classic queue come with the square of half the probability of marks in the other. With p of
 /// marks, Prague's window is x / p, x = q + sqrt(q^2 + 2 q), q = 1 - p (as its tests derive), and
 /// CUBIC's, where it is Reno-friendly, sqrt(1.5 / (p / 2)^2) = 2.45 / p (RFC 9438, section 4.3).

@@ -63,8 +63,8 @@ fn srtt_follows_the_queue_as_linux_has_it() {
 }
 
 /// The alpha of CUBIC stays below 1 as in Linux; RFC 9438 lets it rise to 1, which is more
-/// aggressive: four flows in front of 60 packets at 10 Mbit/s and 40 ms Linux, without HyStart,
-/// loses 147 packets in 45 s, and 191 were lost with that alpha.
+/// aggressive: four flows in front of 60 packets at 10 Mbit/s and 40 ms lose 147 packets in 45 s on
+/// Linux, without HyStart, and 191 were lost with that alpha.
 #[test]
 fn alpha_of_cubic_stays_below_one() {
     let tcp = "control = { cubic = { hystart = false } }";
@@ -111,7 +111,7 @@ fn highspeed_counts_acknowledgements() {
     assert!(rfc > linux + 5, "{rfc}, {linux}");
 }
 
-/// Prague's slow start goes on beyond its first window: alone through DualPI2 at 50 Mbit/s, it
+/// Prague's slow start does not end with its first window: alone through DualPI2 at 50 Mbit/s, it
 /// fills at least 45 Mbit/s of the link in the first 60 s on a path of 80 ms, and 40 Mbit/s in 180
 /// s on one of 160 ms. At 80 ms the first window of ten leaves in half a round trip, at 3 Mbit/s,
 /// and nothing is marked until pacing reaches the rate of the link, with a window of half the path,

@@ -62,7 +62,7 @@ fn parts_of_packets_count_where_they_are_sent() {
     assert_eq!(link.utilization, 1.0);
 }
 
-/// A schedule goes on after its first period: 1 Mbit/s for 5 of 10 ms is 5000 bit a period, so that
+/// A schedule repeats after its first period: 1 Mbit/s for 5 of 10 ms is 5000 bit a period, so that
 /// packets of 8000 bit end after 1.6, 3.2, 4.8, 6.4 and 8 periods' worth: at 13, 31, 44, 62 and 75
 /// ms.
 #[test]
