@@ -69,7 +69,7 @@ def files_of(path: Path) -> list[str]:
 
 
 def problems(path: Path, found: Iterable[str], wanted: set[str], lab: bool = True) -> list[str]:
-    """What is wrong with a distribution of these files, a sentence each.
+    """Returns the faults of a distribution of these files, a sentence each.
 
     `wanted` are the files of its package; with `lab` the page of the lab is one of them.
     """

@@ -110,22 +110,22 @@ impl std::fmt::Display for Problem {
 
 /// `text`, without its middle if it is too long to be read: a message may quote a whole file.
 fn abridged(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 800;
+    const MAX_CHARS: usize = 800;
     let length = text.chars().count();
-    if length <= MOST {
+    if length <= MAX_CHARS {
         return Cow::Borrowed(text);
     }
-    let head: String = text.chars().take(MOST / 2).collect();
-    let tail: String = text.chars().skip(length - MOST / 2).collect();
+    let head: String = text.chars().take(MAX_CHARS / 2).collect();
+    let tail: String = text.chars().skip(length - MAX_CHARS / 2).collect();
     Cow::Owned(format!("{head} ... {tail}"))
 }
 
 impl std::error::Error for Problem {}
 
-/// The most names that an unknown one is answered with.
-const MOST_NEAR: usize = 5;
-/// The characters of a name, from its start, that are compared: a word may be a whole file.
-const MOST_COMPARED: usize = 64;
+/// Maximum number of names that an unknown one is answered with.
+const MAX_NEAR: usize = 5;
+/// Number of characters of a name, from its start, that are compared: a word may be a whole file.
+const MAX_COMPARED: usize = 64;
 
 /// ` (did you mean "x" or "y"?)` with the up to five of `names` that `word` most likely meant, the
 /// nearest first; empty if none is near enough.
@@ -141,7 +141,7 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
 }
 
 fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let start = |text: &str| text.to_lowercase().chars().take(MOST_COMPARED).collect::<String>();
+    let start = |text: &str| text.to_lowercase().chars().take(MAX_COMPARED).collect::<String>();
     let word = start(word);
     let allowed = (word.chars().count() / 3).max(1);
     let near = |name: &'a str| {
@@ -154,7 +154,7 @@ fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a 
     let mut near: Vec<(usize, &str)> = names.into_iter().filter_map(near).collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.dedup();
-    near.into_iter().map(|(_, name)| name).take(MOST_NEAR).collect()
+    near.into_iter().map(|(_, name)| name).take(MAX_NEAR).collect()
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(of("token_bucket"), "");
         let many = ["aa1", "aa2", "aa3", "aa4", "aa5", "aa6"];
         let told = did_you_mean("aa0", many);
-        assert_eq!(told.matches('"').count(), 2 * MOST_NEAR, "{told}");
+        assert_eq!(told.matches('"').count(), 2 * MAX_NEAR, "{told}");
         assert!(told.ends_with("\"aa4\" or \"aa5\"?)"), "{told}");
     }
 }

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the user got wrong.
+/// Reports a mistake of the user: the exit status is 2.
 fn refuse(message: &str) -> ExitCode {
     eprintln!("{message}");
     ExitCode::from(2)

@@ -12,21 +12,21 @@ use crate::networks::{Network, network};
 use crate::random::on_two_threads;
 use crate::scenarios::files;
 
-/// Where they are.
+/// Folder of the files.
 const FOLDER: &str = "tests/networks";
-/// How many there are.
+/// Number of files.
 const COUNT: usize = 50;
-/// Of how many they are chosen.
+/// Number of networks that they are chosen from.
 const DRAWN: u64 = 1500;
-/// The longest of them, in bytes: small ones are read more easily.
-const LONGEST: usize = 2000;
+/// Maximum size of a file, in bytes: small ones are read more easily.
+const MAX_BYTES: usize = 2000;
 
 /// The texts of so many of the networks drawn that together have as many mechanisms, and pairs of
 /// them, as networks can have which are chosen one by one.
 fn chosen() -> Vec<(u64, String)> {
     let drawn = (0..DRAWN).map(|number| (number, network(number)));
     let mut left: Vec<_> = drawn
-        .filter(|(_, network)| network.text.len() <= LONGEST)
+        .filter(|(_, network)| network.text.len() <= MAX_BYTES)
         .map(|(number, network)| (number, what_is_in(&network), network.text))
         .collect();
     let (mut known, mut chosen) = (BTreeSet::new(), Vec::new());
@@ -41,7 +41,7 @@ fn chosen() -> Vec<(u64, String)> {
     chosen
 }
 
-/// What is in `network`, with the impairments in it that stand in one which is divided.
+/// Returns the mechanisms in `network`; if it can be divided, its impairments once more as divided.
 fn what_is_in(network: &Network) -> BTreeSet<String> {
     let mut all: BTreeSet<String> = network.mechanisms.iter().cloned().collect();
     if on_two_threads(&network.scenario).unwrap() {
@@ -51,7 +51,7 @@ fn what_is_in(network: &Network) -> BTreeSet<String> {
     all
 }
 
-/// A test that runs the files would run fewer than it says, or some that are refused. With
+/// The files hold as many networks as a test that runs them says, and none is refused. With
 /// `FOREBAY_WRITE_NETWORKS=1`, they are written anew.
 #[test]
 fn the_networks_in_files_can_be_read() {

@@ -50,14 +50,14 @@ struct Draw {
     registry: Registry,
     /// The mechanism that must be in it.
     wanted: (&'static str, &'static str),
-    /// How likely a parameter is varied.
+    /// Probability that a parameter is varied.
     spice: f64,
     chosen: Vec<String>,
-    /// Whether links are so fast and long that the network can be divided.
+    /// True if links are so fast and long that the network can be divided.
     fast: bool,
-    /// Whether names have dots and spaces.
+    /// True if names have dots and spaces.
     dotted: bool,
-    /// Whether a link leads past all others, and one of the two ways fails.
+    /// True if a link leads past all others, and one of the two ways fails.
     bypass: bool,
 }
 
@@ -69,7 +69,8 @@ impl Draw {
         Self { stream, registry: registry(), wanted, spice, chosen, fast, dotted, bypass }
     }
 
-    /// What was chosen, which queues stand beside a failure, and whether names have dots.
+    /// Returns the mechanisms chosen, the queues that stand beside a failure, and a note of names
+    /// with dots.
     fn with_pairs(self) -> Vec<String> {
         let queues = self.chosen.iter().filter(|chosen| self.bypass && chosen.starts_with("queue"));
         let mut pairs: Vec<String> = queues.map(|queue| format!("{queue}, a failure")).collect();
@@ -96,7 +97,7 @@ impl Draw {
         values[self.below(values.len())]
     }
 
-    /// Whether the wanted mechanism is of `category`.
+    /// Returns true if the wanted mechanism is of `category`.
     fn wants(&self, category: &str) -> bool {
         self.wanted.0 == category
     }
@@ -299,7 +300,7 @@ impl Draw {
         )
     }
 
-    /// How a link changes over time.
+    /// Draws the changes of a link over time.
     fn changes(&mut self) -> &'static str {
         self.one_of(&[
             "rate_steps = [{ at = \"100 ms\", rate = \"700 kbit/s\" }, \

@@ -14,15 +14,15 @@ use crate::scenarios::{breaches, check};
 
 /// Networks that are run each time the tests are, and by `make validate ONLY=networks`.
 const NETWORKS: u64 = 1500;
-/// How many of these networks must have each mechanism.
-const LEAST: u64 = 10;
+/// Minimum number of these networks that have each mechanism.
+const MIN_NETWORKS: u64 = 10;
 
 /// A variable of the environment as a number.
 fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// How many networks had each mechanism, and how often each invariant was checked.
+/// Number of networks with each mechanism, and of checks of each invariant.
 #[derive(Default)]
 struct Seen(BTreeMap<String, u64>);
 
@@ -36,7 +36,7 @@ impl Seen {
     }
 }
 
-/// What is wrong with network `number`, with the command that repeats it.
+/// Describes the fault of network `number`, if there is one, with the command that repeats it.
 fn trouble(number: u64, seen: &mut Seen) -> Option<String> {
     let network = network(number);
     let mechanisms: BTreeSet<&String> = network.mechanisms.iter().collect();
@@ -64,7 +64,8 @@ fn trouble(number: u64, seen: &mut Seen) -> Option<String> {
     ))
 }
 
-/// Whether the network is divided on two threads; what is then another result than on one.
+/// Returns true if the network is divided on two threads. The error shows a result that differs
+/// from that of one thread.
 pub fn on_two_threads(scenario: &Scenario) -> Result<bool, String> {
     let on = |threads| {
         let options = RunOptions { threads, ..RunOptions::default() };
@@ -76,7 +77,8 @@ pub fn on_two_threads(scenario: &Scenario) -> Result<bool, String> {
     if one == two { Ok(divided) } else { Err(format!("on one thread {one}\non two {two}\n")) }
 }
 
-/// A mechanism would break a promise of the engine in a combination that no one has thought of.
+/// Every invariant holds in random networks: mechanisms are combined here in ways that no other
+/// test has.
 #[test]
 fn random_networks_break_nothing() {
     let (first, several) = (asked("FOREBAY_NETWORK"), asked("FOREBAY_NETWORKS"));
@@ -108,7 +110,7 @@ fn random_networks_break_nothing() {
                 let times = even.0.of(name) + odd.0.of(name);
                 assert!(times >= least * count / NETWORKS, "{name}: {times} networks only");
             };
-            least(&name, LEAST);
+            least(&name, MIN_NETWORKS);
             match category {
                 "queue" => least(&format!("{name}, a failure"), 1),
                 "impairment" => least(&format!("{name}, divided"), 1),

@@ -36,18 +36,18 @@ fn paced<'r>(result: &'r RunResult, name: &str) -> &'r PacedResult {
     result.paced.iter().find(|row| row.name == name).unwrap()
 }
 
-/// What each source of a group sent in Mbit/s, resource-management cells included: 32 cells for 31
-/// of data.
+/// Rate that each source of a group sent in Mbit/s, resource-management cells included: 32 cells
+/// for 31 of data.
 fn rates(result: &RunResult, name: &str) -> Vec<f64> {
     let of = |flow: &&forebay_scenario::FlowResult| flow.group == name;
     let rate = |cells: u64| cells as f64 * 32.0 / 31.0 * 424e-6 / result.measured_s;
     result.flows.iter().filter(of).map(|flow| rate(flow.counted.delivered_packets)).collect()
 }
 
-/// Sources at one port would not share it, or go above or below its target. Three sources share 0.9
-/// of 10 Mbit/s; between a load factor of 1 and 1 + delta = 1.1 the law lets all have the highest
-/// rate that one has, so they may have up to 3.3 Mbit/s each, and none less than 3 but for the
-/// rounding of rates, below 0.2 % each for CCR and ER.
+/// Sources at one port share it equally and meet its target. Three sources share 0.9 of 10 Mbit/s;
+/// between a load factor of 1 and 1 + delta = 1.1 the law lets all have the highest rate that one
+/// has, so they may have up to 3.3 Mbit/s each, and none less than 3 but for the rounding of rates,
+/// below 0.2 % each for CCR and ER.
 #[test]
 fn sources_share_a_port_equally() {
     let result = run(&network([10, 100], &greedy("a", "u", "v", 3, "")));
@@ -63,11 +63,11 @@ fn spread(shares: &[f64]) -> f64 {
     most / shares.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// A source that is slowed elsewhere would keep its part of a port from others. One long source and
-/// four share the first link of 10 Mbit/s, so they have 9/5 = 1.8 Mbit/s each; it leaves 7.2 of the
-/// second to two others, 3.6 each, where equal parts would be 3. A load factor up to 1.1 stays as
-/// it is: 1.8 to 1.98, and from (9 - 1.98)/2 = 3.51 to (9.9 - 1.8)/2 = 4.05, all less the rounding
-/// of rates.
+/// The part of a port that a source slowed elsewhere leaves is shared by the others. One long
+/// source and four share the first link of 10 Mbit/s, so they have 9/5 = 1.8 Mbit/s each; it leaves
+/// 7.2 of the second to two others, 3.6 each, where equal parts would be 3. A load factor up to 1.1
+/// stays as it is: 1.8 to 1.98, and from (9 - 1.98)/2 = 3.51 to (9.9 - 1.8)/2 = 4.05, all less the
+/// rounding of rates.
 #[test]
 fn what_an_upstream_bottleneck_leaves_is_shared() {
     let flows = greedy("long", "u", "v", 1, "")
@@ -98,10 +98,10 @@ fn between(table: &RecordTable, name: &str, from: f64, to: f64) -> Vec<f64> {
     rows.map(|(_, value)| *value).collect()
 }
 
-/// Sources would ignore what goes first, or never come back: two sources have 0.9 of 10 Mbit/s;
-/// while others send 5 Mbit/s at high priority they have 9 - 5 = 4; then 9 again. Up to 1.1 times
-/// that is kept, and a 32nd of it are resource-management cells. Load factor, shares and allowed
-/// rates show it.
+/// Sources make room for what goes first, and come back: two sources have 0.9 of 10 Mbit/s; while
+/// others send 5 Mbit/s at high priority they have 9 - 5 = 4; then 9 again. Up to 1.1 times that is
+/// kept, and a 32nd of it are resource-management cells. Load factor, shares and allowed rates show
+/// it.
 #[test]
 fn sources_make_room_and_come_back() {
     let flows = greedy("a", "u", "v", 2, "") + &background(5.0, 4, 8);
@@ -129,7 +129,7 @@ fn sources_make_room_and_come_back() {
     }
 }
 
-/// A source that may send nothing would stay silent for ever: 9.5 Mbit/s of others leave nothing of
+/// A source that may send nothing starts again when it may: 9.5 Mbit/s of others leave nothing of
 /// 0.9 times 10, the source stops, and asks out of rate. When they end, the next cell that asks
 /// comes within 200 ms, and its answer 44 ms of propagation and an interval of 20 ms later: data
 /// flow again in the sample from 6.3 to 6.4 s.
@@ -144,10 +144,11 @@ fn a_stopped_source_starts_again() {
     assert!(between(flow, "throughput_bps", 7.95, 8.05)[0] > 7e6);
 }
 
-/// Resource-management cells would be lost, made, free of charge, or too many. One source stops
-/// after 10 s, so that all of them have come back after 12: every 32nd cell is one, from the first
-/// on; links there carry data and cells, those back carry the cells. A round trip is propagation,
-/// 2 * 22 ms, and eight transmissions of 424 bit: the source's cells never meet.
+/// Resource-management cells are one in 32, all of them come back, and they take their time on the
+/// links. One source stops after 10 s, so that all of them have come back after 12: every 32nd cell
+/// is one, from the first on; links there carry data and cells, those back carry the cells. A round
+/// trip is propagation, 2 * 22 ms, and eight transmissions of 424 bit: the source's cells never
+/// meet.
 #[test]
 fn one_cell_in_32_goes_round() {
     let flows = greedy("a", "u", "v", 1, "stop = \"10 s\"");
@@ -166,9 +167,9 @@ fn one_cell_in_32_goes_round() {
     assert!((row.resource_delay_s - right).abs() < 1e-10, "{} {right}", row.resource_delay_s);
 }
 
-/// Voice and video under explicit rates would lose what they are promised: ten sources with a
-/// minimum of half of 2 Mbit/s want twice a link of 10 Mbit/s, whose target would leave 0.9 each;
-/// all go at 1, a resource-management cell in 32 included.
+/// Sources under explicit rates keep the minimum that they are promised: ten sources with a minimum
+/// of half of 2 Mbit/s want twice a link of 10 Mbit/s, whose target would leave 0.9 each; all go at
+/// 1, a resource-management cell in 32 included.
 #[test]
 fn a_minimum_is_kept() {
     let flows = greedy("a", "u", "v", 10, "")
@@ -180,7 +181,7 @@ fn a_minimum_is_kept() {
     assert!(paced(&result, "a").floor_ratio > 0.999);
 }
 
-/// A trace would take cells that carry rates for data or acknowledgements.
+/// A trace names resource-management cells apart from data and acknowledgements.
 #[test]
 fn traces_name_resource_management_cells() {
     let text = network([10, 100], &greedy("a", "u", "v", 1, "")).replace("12 s", "5 s");

@@ -71,8 +71,8 @@ impl Figure {
     }
 }
 
-/// Observers would not see every change of state, or not what the law has changed: the listing of
-/// figure 3.5 (of figure 1.2), fed with nothing but the averages of the rows told, comes to the
+/// Observers see every change of state, and what the law has changed in it: the listing of figure
+/// 3.5 (of figure 1.2), fed with nothing but the averages of the rows told, comes to the
 /// probabilities and states of every row; and the last ones, and how often they changed, are those
 /// of the probes at the end.
 #[test]
@@ -122,9 +122,9 @@ fn adjustments(queue: &str) -> RecordTable {
     table(&tables, "adjustments").clone()
 }
 
-/// Adaptive RED would move at other times or by other steps than published: at least half a second
-/// apart, up by 0.01 (at most a quarter) above the target range, down to nine tenths below it,
-/// between 0.01 and 0.5.
+/// Adaptive RED moves at the times and by the steps published: at least half a second apart, up by
+/// 0.01 (at most a quarter) above the target range, down to nine tenths below it, between 0.01 and
+/// 0.5.
 #[test]
 fn adaptive_red_tells_every_step() {
     let log = adjustments("adaptive_red = { target_delay = \"8 ms\", limit = \"100 packets\" }");
@@ -146,8 +146,8 @@ fn adaptive_red_tells_every_step() {
     }
 }
 
-/// A law inside a scheduler would be hidden from observers: one class of priority queues is
-/// observed exactly as the same law alone.
+/// A law inside a scheduler is open to observers: one class of priority queues is observed exactly
+/// as the same law alone.
 #[test]
 fn laws_inside_a_scheduler_are_observed_too() {
     let inner = adjustments(&format!("priority = {{ classes = [{{ {SELF_CONFIGURING} }}] }}"));
@@ -156,8 +156,8 @@ fn laws_inside_a_scheduler_are_observed_too() {
     assert_eq!(inner, alone);
 }
 
-/// Series would not add up to the counters of the run: arrivals, drops by cause, marks, and the
-/// time average of the packets waiting; delays of a group, weighted with its packets.
+/// Series add up to the counters of the run: arrivals, drops by cause, marks, and the time average
+/// of the packets waiting; delays of a group, weighted with its packets.
 #[test]
 fn series_add_up_to_the_results() {
     let (result, tables) = record(&network(ADAPTIVE, "series = \"100 ms\""));
@@ -187,8 +187,9 @@ fn series_add_up_to_the_results() {
     }
 }
 
-/// A fine series of one link would cost the memory of one of everything: `series_of` leaves out
-/// what it does not name, and what it names is the same as without it.
+/// `series_of` chooses what is sampled, so that a fine series of one link does not cost the memory
+/// of one of everything: it leaves out what it does not name, and what it names is the same as
+/// without it.
 #[test]
 fn series_of_chooses_what_is_sampled() {
     let (_, all) = record(&network(ADAPTIVE, "series = \"1 s\""));

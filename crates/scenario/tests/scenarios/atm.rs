@@ -46,11 +46,11 @@ fn two_priorities(queue: &str) -> String {
     format!("{head}queue = {queue}\n{}", flows.map(flow).concat())
 }
 
-/// Cells would preempt each other, or loss priority would change who is served: the mean wait of
-/// priority k is W0/((1-s_(k-1))(1-s_k)) (Cobham 1954) whatever their CLP; with cells of one size T
-/// and loads 0.3 and 0.5, W0 = 0.8 T/2, so the times in the system are T + 0.4 T/0.7 = 1.5714 T and
-/// T + 0.4 T/(0.7 * 0.2) = 3.8571 T. Preemptive resume would give T + 0.15 T/0.7 = 1.2143 T and
-/// T/0.7 + 0.4 T/0.14 = 4.2857 T, first in first out T + 0.4 T/0.2 = 3 T for all.
+/// Cells do not preempt each other, and loss priority does not change who is served: the mean wait
+/// of priority k is W0/((1-s_(k-1))(1-s_k)) (Cobham 1954) whatever their CLP; with cells of one
+/// size T and loads 0.3 and 0.5, W0 = 0.8 T/2, so the times in the system are T + 0.4 T/0.7 =
+/// 1.5714 T and T + 0.4 T/(0.7 * 0.2) = 3.8571 T. Preemptive resume would give T + 0.15 T/0.7 =
+/// 1.2143 T and T/0.7 + 0.4 T/0.14 = 4.2857 T, first in first out T + 0.4 T/0.2 = 3 T for all.
 #[test]
 fn priorities_of_cells_wait_as_cobham_says() {
     let large = "{ partial_buffer_sharing = { limit = \"9999 packets\", \
@@ -69,7 +69,8 @@ fn priorities_of_cells_wait_as_cobham_says() {
     }
 }
 
-/// The test of priorities would pass without them.
+/// With one queue all cells wait alike, first in first out, so that the test of priorities cannot
+/// pass without them.
 #[test]
 fn one_queue_of_cells_is_first_in_first_out() {
     let runs = replicate(&two_priorities("\"droptail\""));
@@ -99,7 +100,7 @@ fn one_file(pace: &str) -> String {
     )
 }
 
-/// A file would take another time than its bits at the rates of its source. It is 1 MB in 18868
+/// An undisturbed file takes the time of its bits at the rates of its source. It is 1 MB in 18868
 /// whole cells, 8000032 bit. Slow start sends 250, 300, .., 450 kbit/s for 0.56 s each, 980 kbit in
 /// 2.8 s; the rest takes 7020032 / 500000 s: 16.840064 s in all. Where the rate keeps rising by 2 %
 /// of the nominal rate each 0.56 s, n further whole steps carry 280 (n + 0.02 n (n-1)/2) kbit. A
@@ -130,11 +131,11 @@ fn an_undisturbed_file_takes_the_time_of_its_bits() {
     close(time("{ steps = { floor = 0.0, ceiling = 1.0 } }").transfer_s, fixed.transfer_s);
 }
 
-/// Voice and video would offer another load than the thesis computes: in a session 32 and 352
-/// kbit/s, and half of the time there is one. Slow start takes from a session of exponential
-/// length, mean 15 s, a share of d times the chance that it reaches that far: 0.5, 0.4, .. 0.1 for
-/// 0.56 s each, so the mean scale is 1 - sum of d_i (exp(-0.56 i/15) - exp(-0.56 (i+1)/15)).
-/// Packets are of ten cells here, for speed.
+/// Voice and video offer the loads that the thesis computes: in a session 32 and 352 kbit/s, and
+/// half of the time there is one. Slow start takes from a session of exponential length, mean 15 s,
+/// a share of d times the chance that it reaches that far: 0.5, 0.4, .. 0.1 for 0.56 s each, so the
+/// mean scale is 1 - sum of d_i (exp(-0.56 i/15) - exp(-0.56 (i+1)/15)). Packets are of ten cells
+/// here, for speed.
 #[test]
 fn uncontrolled_sources_offer_the_loads_of_the_thesis() {
     let source = |name: &str, rates: &str| {
@@ -173,9 +174,9 @@ fn sums<const N: usize>(values: impl Iterator<Item = [u64; N]>) -> [u64; N] {
     })
 }
 
-/// Cells or notifications would vanish on their ways, or change class unseen. Sources stop after 10
-/// s, and the network runs empty: each cell sent was delivered or dropped; on each link arrivals of
-/// a class departed or were dropped; the cells with CLP=1 at the satellite link are those that
+/// Cells and notifications are conserved on their ways, class by class. Sources stop after 10 s,
+/// and the network runs empty: each cell sent was delivered or dropped; on each link arrivals of a
+/// class departed or were dropped; the cells with CLP=1 at the satellite link are those that
 /// policers marked; and each notification reached its source or was dropped.
 #[test]
 fn cells_and_notifications_are_conserved_by_class() {
@@ -225,11 +226,11 @@ fn scales(tables: &[RecordTable]) -> BTreeMap<String, Vec<(u64, f64)>> {
     all
 }
 
-/// Sources would change their rates in other ways than the control has: each change in a whole run
-/// is a step of slow start (+0.1, to 1 at most), a step of 2 % (to the ceiling), a cut by a fifth
-/// or a half (to the floor), the beginning of a session at a half, or its end. No voice or video
-/// source is below a half of its rate or above it, no data source below zero, and no source is cut
-/// twice by high rates within a round trip (twice the 64 ms of the way).
+/// Sources change their rates only in the ways that the control has: each change in a whole run is
+/// a step of slow start (+0.1, to 1 at most), a step of 2 % (to the ceiling), a cut by a fifth or a
+/// half (to the floor), the beginning of a session at a half, or its end. No voice or video source
+/// is below a half of its rate or above it, no data source below zero, and no source is cut twice
+/// by high rates within a round trip (twice the 64 ms of the way).
 #[test]
 fn every_change_of_rate_is_one_that_the_control_has() {
     let (result, tables) = record(CONTROL);
@@ -274,8 +275,8 @@ fn every_change_of_rate_is_one_that_the_control_has() {
     assert!(paced(&result, "data").least_scale.unwrap() < 0.5);
 }
 
-/// Notifications would reach sources by magic: they take the way back, 2 ms and the time of a cell
-/// at 8 Mbit/s, and no source gets two within the 20 ms for which the port remembers.
+/// Notifications need time to reach their sources: they take the way back, 2 ms and the time of a
+/// cell at 8 Mbit/s, and no source gets two within the 20 ms for which the port remembers.
 #[test]
 fn notifications_take_the_way_back_one_at_a_time() {
     let result = run(CONTROL);
@@ -291,8 +292,8 @@ fn notifications_take_the_way_back_one_at_a_time() {
     assert_eq!(back.departed_packets, [sent, 0, 0, 0]);
 }
 
-/// Late cells would be others than those later than the fastest of their source by more than the
-/// limit: counted here from the trace, which has every cell.
+/// Late cells are those later than the fastest of their source by more than the limit: counted here
+/// from the trace, which has every cell.
 #[test]
 fn late_cells_are_those_of_the_trace() {
     let (result, tables) = record(CONTROL);
@@ -349,9 +350,9 @@ fn arrivals(tables: &[RecordTable]) -> BTreeMap<(String, u64), Vec<(u64, u64)>> 
     all
 }
 
-/// A peak rate controller would let cells through faster than its rate, lose or reorder those that
-/// it holds, or delay those that it need not: at 100 kbit/s cells are 4.24 ms apart at least;
-/// discarding, it marks none; letting the head go early, it drops none and keeps the order.
+/// A peak rate controller spaces cells by its rate, keeps the order and number of those that it
+/// holds, and delays no other: at 100 kbit/s cells are 4.24 ms apart at least; discarding, it marks
+/// none; letting the head go early, it drops none and keeps the order.
 #[test]
 fn a_peak_rate_controller_spaces_cells() {
     let (result, tables) =
@@ -392,9 +393,9 @@ fn a_peak_rate_controller_spaces_cells() {
     assert!(!marked.is_empty() && marked.iter().all(early));
 }
 
-/// More unmarked cells would pass a leaky bucket than its contract allows: in any window at most
-/// D + 1 + rate * window, with a queue or without; and of the cells that a full queue pushes out,
-/// all are marked or dropped as asked.
+/// No more unmarked cells pass a leaky bucket than its contract allows: in any window at most D +
+/// 1 + rate * window, with a queue or without; and of the cells that a full queue pushes out, all
+/// are marked or dropped as asked.
 #[test]
 fn a_leaky_bucket_bounds_unmarked_cells_in_every_window() {
     for (queue, full) in [(0, "mark_head"), (0, "discard"), (20, "mark_head"), (20, "discard")] {
@@ -422,8 +423,8 @@ fn a_leaky_bucket_bounds_unmarked_cells_in_every_window() {
     }
 }
 
-/// Watching a port would change it: with a detector that has nothing to say the trajectory is the
-/// one without, under two priorities and under tail drop.
+/// Watching a port does not change it: with a detector that has nothing to say the trajectory is
+/// the one without, under two priorities and under tail drop.
 #[test]
 fn a_silent_detector_changes_nothing() {
     let detector = "detector = { input_rate = { interval = \"20 ms\", hold_off = \"20 ms\" } }\n";
@@ -440,10 +441,10 @@ fn a_silent_detector_changes_nothing() {
     }
 }
 
-/// Sources would hear of congestion from the port after all, or of none: with forward notification
-/// every one comes from the far end, over 60 + 2 + 2 ms of links and no queue, a cell at 1.9 and at
-/// 8 Mbit/s each; with detection at the port it comes over 2 ms. And the first takes longer by the
-/// way there and back, 2 * 62 ms, at least.
+/// Forward notifications come by the way of the cells: with forward notification every one comes
+/// from the far end, over 60 + 2 + 2 ms of links and no queue, a cell at 1.9 and at 8 Mbit/s each;
+/// with detection at the port it comes over 2 ms. And the first takes longer by the way there and
+/// back, 2 * 62 ms, at least.
 #[test]
 fn forward_notifications_take_the_way_of_the_cells() {
     let detector = "detector = { input_rate = { interval = \"20 ms\", hold_off = \"20 ms\" } }\n";

@@ -110,16 +110,16 @@ const CASES: &[Case] = &[
     case("paced.pace.abr]", "paced.pace.abs]", "flows.data.paced.pace", &["did you mean \"abr\""]),
 ];
 
-/// A slip would simulate another control than the one meant, or a panic end the run: each is
-/// reported with its key path, what was read and what is allowed.
+/// Each slip in explicit rates is reported with its key path, what was read and what is allowed: it
+/// neither simulates another control than the one meant nor ends in a panic.
 #[test]
 fn wrong_explicit_rates_are_refused_where_they_are_wrong() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
     check_all(RIGHT, CASES);
 }
 
-/// Sources would wait for cells that never come back: they take the nodes of the way there, which
-/// needs a link back for each of its own.
+/// Explicit rates need the same way back: resource-management cells take the nodes of the way
+/// there, which needs a link back for each of its own.
 #[test]
 fn explicit_rates_need_the_same_way_back() {
     let one_way = RIGHT.replace("delay = \"270 ms\"", "duplex = false");

@@ -270,16 +270,17 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// A slip would simulate another network than the one meant, or a panic end the run: each is
-/// reported with its key path, what was read and what is allowed.
+/// Each slip in cells is reported with its key path, what was read and what is allowed: it neither
+/// simulates another network than the one meant nor ends in a panic.
 #[test]
 fn wrong_cells_are_refused_where_they_are_wrong() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
     check_all(RIGHT, CASES);
 }
 
-/// A port would detect congestion and no source ever hear of it: paced sources whose way has a
-/// detector need a way back from it, and the link is named. Without a detector they need none.
+/// A detector needs a way back, as no source hears of congestion otherwise: paced sources whose way
+/// has a detector need a way back from it, and the link is named. Without a detector they need
+/// none.
 #[test]
 fn a_detector_needs_a_way_back() {
     let counted = RIGHT.replace("report = \"53 B\"", "retransmit = false");
@@ -295,7 +296,7 @@ fn a_detector_needs_a_way_back() {
     Scenario::parse(&deaf, "right.toml", &[]).unwrap();
 }
 
-/// Missing frames would never be sent again, as no receiver could ask for them: sources of frames
+/// Retransmission needs a way back, by which receivers ask for missing frames: sources of frames
 /// need a way back from their receivers, unless nothing is sent again.
 #[test]
 fn retransmission_needs_a_way_back() {
@@ -311,8 +312,8 @@ fn retransmission_needs_a_way_back() {
     Scenario::parse(&counted, "right.toml", &[]).unwrap();
 }
 
-/// Flows that cannot be policed one by one, or have no fastest packet, would seem to be: calls come
-/// and go.
+/// Policing and a limit of lateness are refused for calls, which come and go: flows of calls cannot
+/// be policed one by one, and have no fastest packet.
 #[test]
 fn calls_are_neither_policed_nor_late() {
     let calls = "calls = { initial = 1 }\ntraffic = { voice = { codec = \"g711_20ms\" } }\n";

@@ -345,26 +345,26 @@ const METERS: &[Case] = &[
     ),
 ];
 
-/// Every case below could be refused for a reason that it does not know of.
+/// The scenario that the cases below change is right: each of them is refused for its own reason.
 #[test]
 fn the_right_domain_is_right() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
     assert!(AGGREGATES.len() + CLASSES.len() + METERS.len() >= 45);
 }
 
-/// A control loop that cannot be would run.
+/// A control loop that cannot be is refused.
 #[test]
 fn wrong_aggregates_are_refused() {
     check_all(RIGHT, AGGREGATES);
 }
 
-/// Calls that cannot be would run, or other calls than meant.
+/// Calls that cannot be, or that contradict themselves, are refused.
 #[test]
 fn wrong_calls_are_refused() {
     check_all(RIGHT, CLASSES);
 }
 
-/// A meter that contradicts its link or itself would mark all or nothing.
+/// A meter that contradicts its link or itself is refused: it marks all packets or none.
 #[test]
 fn wrong_meters_are_refused() {
     check_all(RIGHT, METERS);

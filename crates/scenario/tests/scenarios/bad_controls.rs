@@ -120,7 +120,7 @@ const TCP: &[Case] = &[
     case(PACING, "ecn_echo = \"exact\"", "flows.x.tcp.ecn_echo", &["is not one of", "rfc8257"]),
 ];
 
-/// A law would be run with parameters for which it is not defined.
+/// Parameters for which a law is not defined are refused.
 #[test]
 fn wrong_parameters_are_refused() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();

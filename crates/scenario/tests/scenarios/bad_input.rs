@@ -50,7 +50,7 @@ series = "100 ms"
 /// A change of the right scenario, where the problem must be reported, and what its message must
 /// say.
 pub struct Case {
-    /// What is replaced, and by what.
+    /// Replaced text, and its replacement.
     change: (&'static str, &'static str),
     path: &'static str,
     says: &'static [&'static str],
@@ -316,7 +316,7 @@ pub fn check_all(right: &str, cases: &[Case]) {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-/// Every case below could be refused for a reason that it does not know of.
+/// The scenario that the cases below change is right: each of them is refused for its own reason.
 #[test]
 fn the_right_scenario_is_right() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
@@ -324,25 +324,25 @@ fn the_right_scenario_is_right() {
     assert!(cases >= 80, "{cases} cases");
 }
 
-/// A misspelt key would be ignored, and the run would be of another scenario.
+/// Unknown keys and names are refused with the nearest known one: a misspelt key is not ignored.
 #[test]
 fn unknown_keys_and_names_are_refused_with_the_nearest() {
     check_all(RIGHT, UNKNOWN_KEYS);
 }
 
-/// A slip in a number or its unit would run as another scenario.
+/// Slips in numbers and their units are refused.
 #[test]
 fn wrong_quantities_are_refused() {
     check_all(RIGHT, QUANTITIES);
 }
 
-/// A mechanism would run with parameters that contradict each other.
+/// Mechanisms whose parameters contradict each other are refused.
 #[test]
 fn contradictory_mechanisms_are_refused() {
     check_all(RIGHT, MECHANISMS);
 }
 
-/// A network that cannot carry its flows would run, or end in a panic.
+/// Networks that cannot carry their flows are refused, without a panic.
 #[test]
 fn impossible_networks_are_refused() {
     check_all(RIGHT, STRUCTURE);

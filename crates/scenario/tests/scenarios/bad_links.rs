@@ -121,15 +121,14 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// A link would change otherwise than its file says, or a slip end in a panic.
+/// Changes of a link that its file cannot mean are refused, without a panic.
 #[test]
 fn wrong_changes_are_refused() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
     check_all(RIGHT, CASES);
 }
 
-/// A file would not be found, or not be the one beside the scenario; and what it holds would not
-/// count for what scenario it is.
+/// Files are found by name beside the scenario, and what they hold is part of the scenario's hash.
 #[test]
 fn files_are_read_by_name() {
     let text = RIGHT.replace("{ text = \"1\\n7\\n7\\n\" }", "\"up.trace\"");

@@ -151,8 +151,8 @@ const WRONG: &[Case] = &[
     ),
 ];
 
-/// Thresholds could cross, probabilities move the wrong way or never, or what is asked to be
-/// recorded be missing from the records.
+/// Thresholds that cross, probabilities that move the wrong way or never, and records of what a
+/// queue does not have are refused.
 #[test]
 fn wrong_parameters_are_refused() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();

@@ -14,7 +14,7 @@ fn refuse(text: &str, assignments: &[&str]) -> ScenarioError {
     }
 }
 
-/// A file that is not a scenario would end in a panic, or be refused without a reason.
+/// A file that is not a scenario is refused with a reason and, where there is one, a line.
 #[test]
 fn texts_that_are_no_scenarios() {
     for (text, line, words) in [
@@ -50,7 +50,7 @@ const SMALL: &str = "duration = \"1 s\"\nseed = 2\n\
     [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\nqueue = \"droptail\"\n\
     [flows.x]\nfrom = \"a\"\nto = \"b\"\ntcp = {}\n";
 
-/// A slip in `--set` would change nothing, or something else, or blame a line of the file.
+/// A slip in `--set` is refused at the key assigned, and blames no line of the file.
 #[test]
 fn wrong_assignments() {
     let deep = ["a"; 100_000].join(".") + "=1";
@@ -96,8 +96,8 @@ fn timed(what: &str, text: &str, words: &str) {
     assert!(took < Duration::from_secs(10), "{what}: {took:?}");
 }
 
-/// A file nested a hundred thousand deep would overflow the stack: it is refused, whatever is
-/// nested.
+/// A file nested a hundred thousand deep is refused, whatever is nested, and does not overflow the
+/// stack.
 #[test]
 fn deep_nesting_is_refused() {
     let n = 100_000;
@@ -111,9 +111,9 @@ fn deep_nesting_is_refused() {
     timed("lists of tables", &format!("[[{keys}]]\nb = 1\n"), "nested too deeply");
 }
 
-/// A key that is too deep would have to be searched for by hand in a long file: a header, a dotted
-/// key, or a list of tables is named with its line, and neither what stands in a text nor a cut
-/// text of several lines is taken for it.
+/// A key that is too deep has a line, so that it need not be searched for by hand in a long file: a
+/// header, a dotted key, or a list of tables is named with its line, and neither what stands in a
+/// text nor a cut text of several lines is taken for it.
 #[test]
 fn keys_that_are_too_deep_have_a_line() {
     let keys = ["a"; 200].join(".");
@@ -127,7 +127,7 @@ fn keys_that_are_too_deep_have_a_line() {
     }
 }
 
-/// Ten megabytes of garbage would keep a user waiting, or come back as the message.
+/// Ten megabytes of garbage are refused within seconds, and do not come back as the message.
 #[test]
 fn huge_texts_are_refused_quickly() {
     let size = 10_000_000;

@@ -3,7 +3,7 @@
 
 use forebay_scenario::{Scenario, ScenarioError};
 
-/// What a key takes.
+/// Kind of value that a key takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Time,
@@ -120,7 +120,7 @@ const RIGHT: &[(&str, &[Key])] = &[
     ),
 ];
 
-/// What no key takes, whatever its kind: how it is written, and what of it a message shows.
+/// Values that no key takes, whatever its kind: as written, and as a message shows them.
 const NEVER: Wrong = &[
     ("1979-05-27", "dates are not allowed"),
     ("1979-05-27T07:32:00Z", "dates are not allowed"),
@@ -133,7 +133,7 @@ const NEVER: Wrong = &[
 
 type Wrong = &'static [(&'static str, &'static str)];
 
-/// What no key with a unit takes.
+/// Values that no key with a unit takes.
 const QUANTITY: Wrong = &[
     ("5", "5 "),
     ("2.5", "2.5 "),
@@ -240,7 +240,7 @@ const TABLE: Wrong = &[
     ("{ nonsense = 1 }", "nonsense"),
 ];
 
-/// What no key of a kind takes, and what of it a message shows.
+/// Values that no key of a kind takes, each with what a message shows of it.
 fn wrong(kind: Kind) -> impl Iterator<Item = (&'static str, &'static str)> {
     let (quantity, own): (Wrong, Wrong) = match kind {
         Time => (QUANTITY, TIME),
@@ -292,7 +292,7 @@ fn refusal(text: &str) -> Result<ScenarioError, String> {
     }
 }
 
-/// What is wrong with how `value` is refused at `key`, if anything.
+/// Describes the fault in how `value` is refused at `key`, if there is one.
 fn fault(section: &str, key: &str, value: &str, says: &str) -> Option<String> {
     let (text, line) = text(section, key, Some(value));
     let path = path(section, key);
@@ -312,8 +312,8 @@ fn fault(section: &str, key: &str, value: &str, says: &str) -> Option<String> {
     (!fine).then(|| format!("{path} = {value}: line {line}, expected \"{says}\":\n    {shown}"))
 }
 
-/// A slip of a kind that was not thought of at some key would run as another scenario, or end in a
-/// message that does not say where it is. Every key of every kind takes none of these values.
+/// Every key of every kind refuses each value that it cannot mean, with a message that says where
+/// it is.
 #[test]
 fn no_key_takes_what_it_cannot_mean() {
     let (right, _) = text("", "", None);
@@ -332,7 +332,7 @@ fn no_key_takes_what_it_cannot_mean() {
     assert!(cases >= 800, "{cases} cases");
 }
 
-/// A key that is written twice, or a section, would count once; an unknown one not at all.
+/// A key or section that is written twice, and an unknown key in any section, are refused.
 #[test]
 fn no_section_takes_a_key_twice_or_one_that_it_does_not_know() {
     let mut faults = Vec::new();
@@ -363,7 +363,7 @@ fn no_section_takes_a_key_twice_or_one_that_it_does_not_know() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A scenario without what it needs would run with a value of the program's choice.
+/// A scenario without what it needs is refused: the program chooses no value for it.
 #[test]
 fn what_is_needed_is_asked_for() {
     let needed = [
@@ -390,7 +390,7 @@ fn what_is_needed_is_asked_for() {
     }
 }
 
-/// What can be run and is hardly meant would be run without a word.
+/// Scenarios that can be run and are hardly meant are run with a warning.
 #[test]
 fn what_is_hardly_meant_is_warned_of() {
     for (section, key, value, says) in [

@@ -116,7 +116,7 @@ impl Course {
     }
 }
 
-/// What the path holds, in packets, with the one in transmission.
+/// Packets that the path holds, with the one in transmission.
 fn held(mbps: f64, rtt_ms: f64) -> f64 {
     mbps * 1e3 * rtt_ms / BITS + 1.0
 }
@@ -370,9 +370,9 @@ fn aggregation_neither_hides_the_bandwidth_nor_stalls_the_flow() {
     assert!((0.96..1.0).contains(&goodput), "{goodput}");
 }
 
-/// Two flows would not come to share their path: the second finds the first with all of it, and has
-/// more than half of its fair share, and the first less than one and a half of it, in the mean of a
-/// minute after that.
+/// Two flows come to share their path: the second finds the first with all of it, and has more than
+/// half of its fair share, and the first less than one and a half of it, in the mean of a minute
+/// after that.
 #[test]
 fn a_second_flow_gets_its_share() {
     for buffer in [0.5, 2.0, 20.0] {
@@ -393,13 +393,13 @@ fn a_second_flow_gets_its_share() {
     }
 }
 
-/// Losses that are not of congestion would stop the flow: at 1 %, less than the threshold of 2 %,
-/// the flow would keep less than the draft reckons with (section 5.3.3.8.3). In each round with
-/// losses, 63 at most, CRUISE paces at 0.99 of what was delivered in the last, and 0.99 of that
-/// arrives: x = 0.9801 in a round, in the mean of them (1 - x^63) / (63 (1 - x)) = 0.573, of which
-/// ProbeRTT takes 2 % and the losses 1 %: 0.556. Reno keeps 1.3098 / sqrt(0.01) segments in flight,
-/// 7.9 % of the 167 of 50 Mbit/s and 40 ms. Version 1 responds to none of them. With 10 % every
-/// probe finds too many losses, so that version 3 does not keep the rate of version 1.
+/// Random losses below the threshold cost little: at 1 %, less than the threshold of 2 %, the flow
+/// keeps at least what the draft reckons with (section 5.3.3.8.3). In each round with losses, 63 at
+/// most, CRUISE paces at 0.99 of what was delivered in the last, and 0.99 of that arrives: x =
+/// 0.9801 in a round, in the mean of them (1 - x^63) / (63 (1 - x)) = 0.573, of which ProbeRTT
+/// takes 2 % and the losses 1 %: 0.556. Reno keeps 1.3098 / sqrt(0.01) segments in flight, 7.9 % of
+/// the 167 of 50 Mbit/s and 40 ms. Version 1 responds to none of them. With 10 % every probe finds
+/// too many losses, so that version 3 does not keep the rate of version 1.
 #[test]
 fn random_losses_below_the_threshold_cost_little() {
     let share = |control: &str, probability: f64| {

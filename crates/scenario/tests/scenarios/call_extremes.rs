@@ -12,7 +12,7 @@ use crate::extremes::{VALUES, trouble, without};
 use crate::support::{choice, example};
 
 /// The largest number of calls that a case below may make at once.
-const MANY: u64 = 100_000;
+const MAX_CALLS: u64 = 100_000;
 
 /// An overloaded domain with `edges`, the keys `calls` and `traffic` of a class, and more `link`.
 fn domain(edges: &str, calls: &str, traffic: &str, link: &str) -> String {
@@ -32,7 +32,8 @@ const EDGES: &str = "rtt = \"20 ms\"\nadmission = \"stop_timer\"\ntermination = 
 const CALLS: &str = "rate = \"20 /s\", holding = \"300 ms\", initial = 12";
 const TRAFFIC: &str = "{ voice = { codec = \"g711_20ms\" } }";
 
-/// What is wrong with a run, or with the refusal of a scenario; and whether calls are lost.
+/// Describes the fault of a run, or of the refusal of a scenario, if there is one; lost calls are a
+/// fault.
 fn trouble_with_calls(text: &str) -> Option<String> {
     if let Some(trouble) = trouble(text) {
         return Some(trouble);
@@ -59,7 +60,7 @@ fn battery(name: &str, fields: &[Field], given: &str, network: impl Fn(&str) -> 
         // Who asks for more calls than memory holds, or for a measurement a picosecond, gets that.
         let numbers = ["initial", "calls", "sources"].contains(&field.name);
         let small = |value: &&&str| {
-            value.parse::<u64>().map_or(true, |n| !numbers || n <= MANY)
+            value.parse::<u64>().map_or(true, |n| !numbers || n <= MAX_CALLS)
                 && (field.name, **value) != ("interval", "\"1 ps\"")
         };
         for value in VALUES.iter().filter(small) {
@@ -74,7 +75,8 @@ fn battery(name: &str, fields: &[Field], given: &str, network: impl Fn(&str) -> 
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// An extreme parameter of an admission or termination law would end in a panic or in nonsense.
+/// With extreme parameters of an admission or termination law a scenario is refused with a place or
+/// runs soundly.
 #[test]
 fn edges_survive_extremes() {
     for entry in ADMISSIONS {
@@ -92,8 +94,8 @@ fn edges_survive_extremes() {
     }
 }
 
-/// An extreme parameter of calls, of a reroute, of probing or of an aggregate would end in a panic
-/// or in nonsense.
+/// With extreme parameters of calls, of a reroute, of probing or of an aggregate a scenario is
+/// refused with a place or runs soundly.
 #[test]
 fn calls_survive_extremes() {
     battery("calls", CallParameters::FIELDS, CALLS, |own| domain(EDGES, own, TRAFFIC, ""));
@@ -114,8 +116,7 @@ fn calls_survive_extremes() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Some traffic could not make a call, or would end in a panic as one: every entry of the table
-/// runs as calls or is refused with a place.
+/// Every traffic of the table makes calls or is refused with a place.
 #[test]
 fn every_traffic_makes_calls_or_is_refused() {
     for entry in TRAFFICS {
@@ -126,7 +127,8 @@ fn every_traffic_makes_calls_or_is_refused() {
     }
 }
 
-/// Whether `traffic` has packets of its own and no end, as what UDP carries has: calls need both.
+/// Returns true if `traffic` has packets of its own and no end, as what UDP carries has: calls need
+/// both.
 fn sends_for_ever(traffic: &str) -> bool {
     let text = format!(
         "duration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbit/s\"\n\

@@ -34,7 +34,7 @@ fn kolmogorov(values: &[u64], from: u64, to: u64) -> f64 {
     distance.fold(0.0, f64::max) * n.sqrt()
 }
 
-/// A reroute would be spread where it should strike at once.
+/// A surge without a duration comes at one instant.
 #[test]
 fn a_surge_without_duration_comes_at_once() {
     let class =
@@ -55,9 +55,9 @@ fn lines(calls: u32) -> String {
     format!("admission = {{ capacity = {{ calls = {calls} }} }}")
 }
 
-/// A slow reroute would not be that of draft-babiarz-pcn-explicit-marking-02, section 4.1: 80 % of
-/// the calls come within 1 s and 20 % in the 5 s after it, uniform over each (Kolmogorov's
-/// statistic stays below 2.2 with probability 0.9999). A uniform law over all 6 s is rejected.
+/// A slow reroute is that of draft-babiarz-pcn-explicit-marking-02, section 4.1: 80 % of the calls
+/// come within 1 s and 20 % in the 5 s after it, uniform over each (Kolmogorov's statistic stays
+/// below 2.2 with probability 0.9999). A uniform law over all 6 s is rejected.
 #[test]
 fn a_ramp_is_uniform_over_its_parts() {
     let class = format!(
@@ -78,9 +78,9 @@ fn a_ramp_is_uniform_over_its_parts() {
 const LINKED: &str = "linked = [{ voice = { codec = \"g711_20ms\" } }, \
      { cbr = { rate = \"400 kbit/s\", size = \"1000 B\" } }]\n";
 
-/// The flows of one call would lead lives of their own: they arrive at one instant, whether
-/// initial, new or rerouted, end at one instant, and are blocked together; each is counted and
-/// sends under its own name.
+/// The flows of one call share its life: they arrive at one instant, whether initial, new or
+/// rerouted, end at one instant, and are blocked together; each is counted and sends under its own
+/// name.
 #[test]
 fn linked_flows_start_and_end_together() {
     let class = format!(
@@ -112,8 +112,8 @@ fn linked_flows_start_and_end_together() {
     assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
 }
 
-/// A loss system would take a call of two flows for two calls: 10 lines carry 10 calls of any
-/// number of flows.
+/// A loss system takes a call of two flows for one call: 10 lines carry 10 calls of any number of
+/// flows.
 #[test]
 fn a_call_of_two_flows_takes_one_line() {
     for media in [SILENT, LINKED] {
@@ -123,9 +123,8 @@ fn a_call_of_two_flows_takes_one_line() {
     }
 }
 
-/// Blocked calls would send, or calls continue after their end: of calls of 8 packets a second
-/// without pause, `sent` lies within one packet of 8 times the call seconds, and each packet left
-/// while calls were present.
+/// Only calls that are present send: of calls of 8 packets a second without pause, `sent` lies
+/// within one packet of 8 times the call seconds, and each packet left while calls were present.
 #[test]
 fn only_calls_that_are_there_send() {
     let class = "calls = { rate = \"2 /s\", holding = \"1 s\" }\n\
@@ -149,8 +148,8 @@ fn only_calls_that_are_there_send() {
     assert!(sent.iter().zip(&expected).all(|(sent, time)| sent.abs_diff(*time) <= 1));
 }
 
-/// Many calls at once, huge batches, endless or very short calls, instant signals or a single
-/// source would end in a panic or lose a call.
+/// Calls balance, and recording changes nothing, with many calls at once, huge batches, endless or
+/// very short calls, instant signals and a single source.
 #[test]
 fn extreme_numbers_of_calls_balance() {
     for (aggregate, class) in [
@@ -175,8 +174,8 @@ fn extreme_numbers_of_calls_balance() {
     }
 }
 
-/// An aggregate's table would report other calls than the counters: the probe of flows present is
-/// the running sum of the log.
+/// An aggregate's table reports the calls that the counters have: the probe of flows present is the
+/// running sum of the log.
 #[test]
 fn the_gauge_of_present_flows_follows_the_log() {
     let class = format!("calls = {{ rate = \"30 /s\", holding = \"1 s\", initial = 9 }}\n{SILENT}");

@@ -1,4 +1,4 @@
-//! What results have by class of a queue.
+//! Results by class of a queue.
 
 use forebay_scenario::{ClassResult, Control, Invariant, RunOptions, RunResult, Scenario};
 
@@ -33,8 +33,8 @@ fn checked(text: &str) -> RunResult {
     result
 }
 
-/// Classes would be counted twice, or not at all, or counting them change the run: of every queue
-/// with classes the rows add up to those of the link, packets that are marked, dropped on arrival,
+/// Classes are counted once each, and counting them does not change the run: of every queue with
+/// classes the rows add up to those of the link, packets that are marked, dropped on arrival,
 /// dropped from the queue or sent at once included, and all else is as without them.
 #[test]
 fn classes_add_up_to_their_link() {
@@ -88,9 +88,9 @@ fn classes_add_up_to_their_link() {
     }
 }
 
-/// A class would have another's packets, or its time in the queue not be that. Strict priority at
-/// 1 Mbit/s: class 0 has 100 packets of 500 B in a second and never more than one waiting; class 1
-/// is offered 200, of which 150 find room in what is left, and 50 are dropped. In the four seconds
+/// A class has its own packets, and the time that they wait in the queue. Strict priority at 1
+/// Mbit/s: class 0 has 100 packets of 500 B in a second and never more than one waiting; class 1 is
+/// offered 200, of which 150 find room in what is left, and 50 are dropped. In the four seconds
 /// that count that makes 400, 800 and 600. The buffer of ten packets is full but for the moments
 /// between a departure and the next arrival, 5 ms at most: it holds nine to ten in the mean, which
 /// wait as long as so many take at 150 in a second.
@@ -129,10 +129,10 @@ fn a_class_has_its_own_packets_and_wait() {
     assert!((first.mean_queue_packets + second.mean_queue_packets - all).abs() < 1e-9);
 }
 
-/// Series of a class would show another class, or other packets than its row: sampled every 100 ms,
-/// drops and marks add up to the row's, rate and queue have its means. In the network of the test
-/// above class 0 sends 10 packets of 500 B in each 100 ms, and class 1 what is left, 15; the same
-/// within a token bucket filter.
+/// Series of a class show its own packets, those of its row: sampled every 100 ms, drops and marks
+/// add up to the row's, rate and queue have its means. In the network of the test above class 0
+/// sends 10 packets of 500 B in each 100 ms, and class 1 what is left, 15; the same within a token
+/// bucket filter.
 #[test]
 fn series_of_classes_add_up_to_their_rows() {
     let classes = "[\"droptail\", { droptail = { limit = \"10 packets\" } }]";
@@ -177,8 +177,8 @@ fn series_of_classes_add_up_to_their_rows() {
     }
 }
 
-/// Counters of classes would be those of one partition, or of another window: with two threads, or
-/// one, a network of two such links has the same rows.
+/// Counters of classes are those of the whole network and of the window: with two threads, or one,
+/// a network of two such links has the same rows.
 #[test]
 fn threads_change_no_class() {
     let queue = "{ drr = { classify = \"flow_hash\", salt = 1, classes = [\"droptail\", \
@@ -199,7 +199,7 @@ fn threads_change_no_class() {
     assert_eq!(one.1, 4);
 }
 
-/// Classes would be counted at links whose queue has none, or where they are not asked for.
+/// Classes have no rows at links whose queue has none, and `record.classes` is yes or no.
 #[test]
 fn queues_without_classes_have_no_rows() {
     for queue in [

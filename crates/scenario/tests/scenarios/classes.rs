@@ -19,7 +19,7 @@ fn scenario(more: &str, flows: &str) -> String {
 
 const BY_DSCP: &str = "{ wrr = { dscp = [\"EF\"], classes = [\"droptail\", \"droptail\"] } }";
 
-/// What each of the two classes of `link` has sent in the end, in bytes.
+/// Returns the bytes that each of the two classes of `link` has sent in the end.
 fn sent(text: &str, link: &str) -> [f64; 2] {
     let (_, tables) = record(text);
     let series = table(&tables, &format!("series/links.{link}"));
@@ -27,8 +27,8 @@ fn sent(text: &str, link: &str) -> [f64; 2] {
     [0, 1].map(|class| last(class).expect("something is recorded"))
 }
 
-/// A flow would be in one class on the way there and in another on the way back: data and
-/// acknowledgements of EF flows join its class, and nothing else is sent.
+/// Acknowledgements carry the class of their flow: data and acknowledgements of EF flows join its
+/// class, and nothing else is sent.
 #[test]
 fn acknowledgements_carry_the_class_of_their_flow() {
     let text = scenario(&format!("queue = {BY_DSCP}\nreverse = {{ queue = {BY_DSCP} }}"), "");
@@ -43,7 +43,7 @@ fn acknowledgements_carry_the_class_of_their_flow() {
     }
 }
 
-/// A meter would move packets to another class, or remarking not: all that passes the meter keeps
+/// A meter keeps the class of packets, and remarking changes it: all that passes the meter keeps
 /// EF; remarked by colour, what is not green becomes best effort. Packets of one flow may then
 /// overtake each other, which is no error.
 #[test]
@@ -60,8 +60,8 @@ fn meters_keep_classes_and_remarking_changes_them() {
     check(&text);
 }
 
-/// A flow would be in another class than its group, on the way there or back: UDP is in class 0,
-/// and TCP, of which alone there are acknowledgements, in class 1.
+/// A flow is in the class of its group, there and back: UDP is in class 0, and TCP, of which alone
+/// there are acknowledgements, in class 1.
 #[test]
 fn groups_of_flows_are_classes() {
     let by_group = "{ drr = { flow_groups = [\"u\", \"t\"], classes = [\"droptail\", \"red\"] } }";
@@ -76,10 +76,10 @@ fn groups_of_flows_are_classes() {
     assert!(message.contains("links.l.queue.drr.flow_groups: there is no group of flows \"v\""));
 }
 
-/// Flows that share a class by chance would not be counted, or a run in which they change classes
-/// be taken for a wrong one: of 40 flows in two classes many collide, and of a single flow none
-/// does, as long as its class stays. The function changes ten times a second, at 100 ms and so on
-/// up to 4 s, whenever a packet comes.
+/// Flows that share a class by chance are counted, and a run in which they change classes breaks no
+/// invariant: of 40 flows in two classes many collide, and of a single flow none does, as long as
+/// its class stays. The function changes ten times a second, at 100 ms and so on up to 4 s,
+/// whenever a packet comes.
 #[test]
 fn flows_are_spread_by_a_hash() {
     let queue = |more: &str| {
@@ -105,8 +105,8 @@ fn flows_are_spread_by_a_hash() {
     assert!(last(&alone, "class_collisions") <= 1.0);
 }
 
-/// A right run would be reported as wrong, where a flow has packets of several classes that pass
-/// each other: by ECN codepoint those that TCP sends again are apart, as they are not ECN-capable.
+/// Flows with packets of several classes that pass each other break no invariant: by ECN codepoint
+/// those that TCP sends again are apart, as they are not ECN-capable.
 #[test]
 fn flows_in_several_classes_break_no_invariant() {
     let by_ecn = "queue = { drr = { ecn_classes = [1, 0, 0, 0], classes = [{ red = { limit = \
@@ -124,14 +124,15 @@ fn check(text: &str) {
     assert!(report.checked(Invariant::LinkOrder) > 100);
 }
 
-/// What is wrong with `text`; empty if nothing is.
+/// Returns the message about `text`; empty if it is right.
 fn problem(text: &str) -> String {
     Scenario::parse(text, "test.toml", &[]).err().map_or(String::new(), |error| error.to_string())
 }
 
-/// Green packets would join the first class without a word: strict priority that goes by precedence
-/// because nothing else was said is refused behind a conditioner that writes colours, also inside
-/// another queue; and not where the scenario says what classes are, or colours are not written.
+/// Colours are not taken for classes, so that green packets do not join the first class without a
+/// word: strict priority that goes by precedence because nothing else was said is refused behind a
+/// conditioner that writes colours, also inside another queue; and not where the scenario says what
+/// classes are, or colours are not written.
 #[test]
 fn colours_are_not_taken_for_classes() {
     let with = |conditioner: &str, more: &str, inside: bool| {
@@ -164,7 +165,7 @@ fn colours_are_not_taken_for_classes() {
     assert_eq!(with(remark, "", false), "");
 }
 
-/// A misspelt class would be best effort, or an error point elsewhere.
+/// A misspelt class of a flow is refused at its key, with the nearest name or what is allowed.
 #[test]
 fn wrong_classes_of_flows_are_refused() {
     let flow = |dscp: &str| {

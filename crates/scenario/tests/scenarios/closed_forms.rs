@@ -52,10 +52,9 @@ fn poisson(name: &str, rate: &str, sizes: &str, precedence: u32) -> String {
     )
 }
 
-/// A server with Poisson arrivals and exponential service would not be M/M/1: utilisation rho, time
-/// in the system 1/(mu - lambda), waiting packets rho^2/(1 - rho) (Kleinrock, Queueing Systems I,
-/// section 3.2). At mu = 1/ms: rho 0.5 gives 2 ms and 0.5 packets, rho 0.8 gives 5 ms and 3.2
-/// packets.
+/// A server with Poisson arrivals and exponential service is M/M/1: utilisation rho, time in the
+/// system 1/(mu - lambda), waiting packets rho^2/(1 - rho) (Kleinrock, Queueing Systems I, section
+/// 3.2). At mu = 1/ms: rho 0.5 gives 2 ms and 0.5 packets, rho 0.8 gives 5 ms and 3.2 packets.
 #[test]
 fn mm1() {
     for (rate, rho) in [("4 Mbit/s", 0.5), ("6.4 Mbit/s", 0.8)] {
@@ -71,11 +70,11 @@ fn mm1() {
     }
 }
 
-/// The percentiles of delay would be those of another distribution: the time in an M/M/1 system is
-/// exponential (Kleinrock I, section 5.9), so that the share p of all do not exceed 2 ms times
-/// ln(1 / (1 - p)): 1.38629, 5.99146 and 9.21034 ms. The wait alone would give 2 ms times
-/// ln(rho / (1 - p)), and a normal distribution of the same mean and standard deviation 2 ms times
-/// 1 + 1.64485, or 5.28971 ms, for 95 %.
+/// The percentiles of delay are those of M/M/1: the time in an M/M/1 system is exponential
+/// (Kleinrock I, section 5.9), so that the share p of all do not exceed 2 ms times ln(1 / (1 - p)):
+/// 1.38629, 5.99146 and 9.21034 ms. The wait alone would give 2 ms times ln(rho / (1 - p)), and a
+/// normal distribution of the same mean and standard deviation 2 ms times 1 + 1.64485, or 5.28971
+/// ms, for 95 %.
 #[test]
 fn mm1_delay_percentiles() {
     let runs = replicate(&server("\"droptail\"", &poisson("x", "4 Mbit/s", "exponential", 0)));
@@ -91,10 +90,10 @@ fn mm1_delay_percentiles() {
     of(|delay| delay.p99_delay_s).rejects(7.824_05);
 }
 
-/// The recorded distribution of delays would be another one than that of the packets: the time in
-/// an M/M/1 system is exponential with mean 1/(mu - lambda) (Kleinrock I, section 5.9), here 2 ms,
-/// so P(T > 2 ms) = exp(-1) = 0.36788 and P(T > 4 ms) = exp(-2) = 0.13534. The wait alone would
-/// give rho times these values.
+/// The recorded distribution of delays is that of the packets: the time in an M/M/1 system is
+/// exponential with mean 1/(mu - lambda) (Kleinrock I, section 5.9), here 2 ms, so P(T > 2 ms) =
+/// exp(-1) = 0.36788 and P(T > 4 ms) = exp(-2) = 0.13534. The wait alone would give rho times these
+/// values.
 #[test]
 fn mm1_delay_distribution() {
     let text = server("\"droptail\"", &poisson("x", "4 Mbit/s", "exponential", 0));
@@ -123,7 +122,7 @@ fn mm1_delay_distribution() {
     }
 }
 
-/// Constant sizes would wait like random ones, or not at all: M/D/1 waits rho/(2 mu (1 - rho))
+/// Packets of constant size wait half as long as random ones: M/D/1 waits rho/(2 mu (1 - rho))
 /// (Pollaczek and Khinchine; Kleinrock I, section 5.6): at rho 0.8 2 ms, so 3 ms in the system, and
 /// 1.6 packets wait by Little's law.
 #[test]
@@ -140,12 +139,12 @@ fn md1() {
     }
 }
 
-/// The second moment of the service time would not count: M/G/1 waits lambda E[S^2] / (2
-/// (1 - rho)) (Pollaczek and Khinchine; Kleinrock I, section 5.6), and both kinds of packet wait
-/// alike. 125 B (0.125 ms) at 0.8 Mbit/s are 0.8 per ms, 4000 B (4 ms) at 5.6 Mbit/s are 0.175 per
-/// ms: rho = 0.1 + 0.7, lambda E[S^2] = 0.8 * 0.015625 + 0.175 * 16 = 2.8125 ms, so the wait is
-/// 2.8125 / 0.4 = 7.03125 ms. Exponential sizes of the same mean, 0.8/0.975 ms, would wait 0.8/0.2
-/// * 0.8205 = 3.28 ms.
+/// The second moment of the service time counts: M/G/1 waits lambda E[S^2] / (2 (1 - rho))
+/// (Pollaczek and Khinchine; Kleinrock I, section 5.6), and both kinds of packet wait alike. 125 B
+/// (0.125 ms) at 0.8 Mbit/s are 0.8 per ms, 4000 B (4 ms) at 5.6 Mbit/s are 0.175 per ms: rho =
+/// 0.1 + 0.7, lambda E[S^2] = 0.8 * 0.015625 + 0.175 * 16 = 2.8125 ms, so the wait is 2.8125 / 0.4
+/// = 7.03125 ms. Exponential sizes of the same mean, 0.8/0.975 ms, would wait 0.8/0.2 * 0.8205 =
+/// 3.28 ms.
 #[test]
 fn mg1_with_two_sizes() {
     let flow_of = |name: &str, rate: &str, size: &str| {
@@ -163,11 +162,11 @@ fn mg1_with_two_sizes() {
     }
 }
 
-/// A buffer would lose another share than M/M/1/K: (1 - rho) rho^K / (1 - rho^(K+1)) (Kleinrock I,
-/// section 3.6). A limit of 9 packets excludes the one in service: K = 10. At rho 0.8 the loss is
-/// 0.8^10 * 0.2 / (1 - 0.8^11) = 0.0234929; at rho 1.2 it is 0.1925865. The mean number in the
-/// system, sum of k p_k, is 2.966314 and 6.710709; by Little's law those admitted stay L / (lambda
-/// (1 - loss)) = 3.797097 ms and 6.926096 ms.
+/// A buffer loses the share of M/M/1/K: (1 - rho) rho^K / (1 - rho^(K+1)) (Kleinrock I, section
+/// 3.6). A limit of 9 packets excludes the one in service: K = 10. At rho 0.8 the loss is 0.8^10 *
+/// 0.2 / (1 - 0.8^11) = 0.0234929; at rho 1.2 it is 0.1925865. The mean number in the system, sum
+/// of k p_k, is 2.966314 and 6.710709; by Little's law those admitted stay L / (lambda (1 - loss))
+/// = 3.797097 ms and 6.926096 ms.
 #[test]
 fn mm1k() {
     let theory = |rho: f64, k: i32| {
@@ -204,7 +203,7 @@ fn two_classes() -> String {
         + &poisson("second", "4 Mbit/s", "exponential", 1)
 }
 
-/// Priority would preempt, or not be priority: without preemption class k waits
+/// Priority is that of Cobham's formula and does not preempt: without preemption class k waits
 /// W0/((1-s_(k-1))(1-s_k)), where W0 sums lambda_i E[S_i^2]/2 and s_k sums rho_1 to rho_k (Cobham
 /// 1954; Kleinrock, Queueing Systems II, section 3.6). With exponential service of mean 1 ms, rho
 /// 0.3 and 0.5: W0 = 0.8 ms, W1 = 0.8/0.7 = 1.142857 ms, W2 = 0.8/(0.7 * 0.2) = 5.714286 ms.
@@ -225,8 +224,8 @@ fn non_preemptive_priority() {
     }
 }
 
-/// The test of priority would also pass without it: first in, first out gives both classes the 5 ms
-/// of M/M/1 at rho 0.8, and Cobham's values lie outside.
+/// First in, first out is told apart from priority: it gives both classes the 5 ms of M/M/1 at rho
+/// 0.8, and Cobham's values lie outside.
 #[test]
 fn first_in_first_out_is_not_priority() {
     let runs = replicate(&server("\"droptail\"", &two_classes()));
@@ -237,12 +236,12 @@ fn first_in_first_out_is_not_priority() {
     sojourn(&runs, "second").rejects(1.0 + 0.8 / (0.7 * 0.2));
 }
 
-/// An urgent packet would wait for the tokens of another: token buckets ask priority anew what is
-/// next (Linux, net/sched/sch_tbf.c: tbf_dequeue, sch_prio.c: prio_peek). While packets of 1500 B
-/// wait below, tokens rise from 0 to 1500 B at 1.25 B a microsecond and fall to 0. A probe of 106 B
-/// at a Poisson time finds them uniform and waits for what is missing, 106^2 / 3000 / 1.25 = 2.996
-/// us in the mean; its own tokens, taken 50 times in a second, make that 0.6 % more, below the
-/// intervals here. The first 12 us of a period, in which the link transmits, are among those in
+/// An urgent packet does not wait for the tokens of another: token buckets ask priority anew what
+/// is next (Linux, net/sched/sch_tbf.c: tbf_dequeue, sch_prio.c: prio_peek). While packets of 1500
+/// B wait below, tokens rise from 0 to 1500 B at 1.25 B a microsecond and fall to 0. A probe of 106
+/// B at a Poisson time finds them uniform and waits for what is missing, 106^2 / 3000 / 1.25 =
+/// 2.996 us in the mean; its own tokens, taken 50 times in a second, make that 0.6 % more, below
+/// the intervals here. The first 12 us of a period, in which the link transmits, are among those in
 /// which it has to wait. Then it takes 0.848 us. Had the packet below been taken out already, the
 /// probe would wait for half of the 1200 us that the tokens of that take, and 84.8 us for its own.
 #[test]

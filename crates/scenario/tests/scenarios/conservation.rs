@@ -1,4 +1,4 @@
-//! What every queue, conditioner and shaper must keep, whatever it decides: no packet is lost or
+//! Conservation in every queue, conditioner and shaper, whatever it decides: no packet is lost or
 //! made, no link is faster than its rate, and flows stay in order.
 //!
 //! The tables of the mechanisms drive the battery, each entry with its own example.
@@ -71,9 +71,9 @@ fn every_load() -> [(&'static str, String); 3] {
     [("udp", UDP.to_owned()), ("tcp", TCP.to_owned()), ("mixed", format!("{UDP}{TCP}"))]
 }
 
-/// Packets would vanish or be made from nothing: when all sources have stopped and the network has
-/// run empty, every packet sent was delivered or dropped; every link's arrivals departed or were
-/// dropped, precedence by precedence; and the drops of the links are the drops of the flows.
+/// An emptied network has lost and made no packet: when all sources have stopped and the network
+/// has run empty, every packet sent was delivered or dropped; every link's arrivals departed or
+/// were dropped, precedence by precedence; and the drops of the links are the drops of the flows.
 #[test]
 fn an_emptied_network_has_lost_nothing() {
     for (name, mechanism) in every_mechanism() {
@@ -146,7 +146,7 @@ fn no_link_exceeds_its_rate() {
     }
 }
 
-/// Packets would hide while the network runs: at any moment those that arrived at a link and
+/// A running network accounts for every packet: at any moment those that arrived at a link and
 /// neither departed nor were dropped are those that its queue reports, and no flow has had more
 /// packets out than in.
 #[test]
@@ -175,8 +175,8 @@ fn a_running_network_accounts_for_every_packet() {
     }
 }
 
-/// The battery could not tell a network that loses packets: a window of measurement that opens
-/// while packets are under way delivers some that it has not seen sent, and the sum must show it.
+/// The battery notices missing packets: a window of measurement that opens while packets are under
+/// way delivers some that it has not seen sent, and the sum must show it.
 #[test]
 fn the_battery_would_notice_a_missing_packet() {
     let text = network("400 s", "queue = { droptail = { limit = \"15 packets\" } }", UDP);

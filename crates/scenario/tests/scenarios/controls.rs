@@ -32,7 +32,7 @@ fn core(text: &str) -> LinkResult {
     link(&run(text), "core").clone()
 }
 
-/// What the path holds, in packets.
+/// Packets that the path holds.
 fn held(mbps: f64, rtt_ms: f64) -> f64 {
     mbps * 1e3 * rtt_ms / BITS
 }
@@ -45,10 +45,10 @@ fn mean_probe(text: &str, name: &str) -> f64 {
     late.iter().sum::<f64>() / late.len() as f64
 }
 
-/// BBR would leave the link idle, or fill the queue: one flow keeps the link busy but for PROBE_RTT
-/// (200 ms and a round trip of 10 s) and keeps at most twice what the path holds in flight, so that
-/// at most that much waits, and a few segments; in the mean less than half of it, as each cycle
-/// lets the queue out.
+/// BBR fills the link and not the queue: one flow keeps the link busy but for PROBE_RTT (200 ms and
+/// a round trip of 10 s) and keeps at most twice what the path holds in flight, so that at most
+/// that much waits, and a few segments; in the mean less than half of it, as each cycle lets the
+/// queue out.
 #[test]
 fn bbr_fills_the_link_and_not_the_queue() {
     for (mbps, rtt_ms) in [(10.0, 40.0), (50.0, 20.0)] {
@@ -66,10 +66,10 @@ fn bbr_fills_the_link_and_not_the_queue() {
     }
 }
 
-/// BBR's third version would leave the link idle, or fill the queue: as above, where ProbeRTT keeps
-/// half of what the path holds in flight and comes every 5 s. Behind a buffer of a fifth of that,
-/// what it loses would exceed what it tolerates, 2 % of a round trip in which it probes, and less
-/// in the mean.
+/// BBR's third version fills the link, keeps the queue short and loses little: as above, where
+/// ProbeRTT keeps half of what the path holds in flight and comes every 5 s. Behind a buffer of a
+/// fifth of that it loses what it tolerates at most, 2 % of a round trip in which it probes, and
+/// less in the mean.
 #[test]
 fn bbr3_fills_the_link_and_loses_little() {
     let (mbps, rtt_ms) = (10.0, 40.0);
@@ -85,7 +85,7 @@ fn bbr3_fills_the_link_and_loses_little() {
     assert!(shallow.utilization > 0.85, "{}", shallow.utilization);
 }
 
-/// Slow start would overflow the queue: with HyStart++ it ends when the round-trip time has grown
+/// HyStart++ ends slow start before the queue overflows: it ends when the round-trip time has grown
 /// by 5 ms, an eighth of 40 ms. That shows in the round after the window has doubled beyond the 34
 /// packets of the path, with at most 136 of them; five rounds of a quarter of the growth take that
 /// to at most 1.25^5 times as much, 415. Without it the window grows by half in the round trip in
@@ -106,13 +106,13 @@ fn hystart_ends_slow_start_before_the_queue_overflows() {
     assert!(queue < 415, "{queue}");
 }
 
-/// DCTCP would not keep the queue at the threshold of marking (Alizadeh and others 2010, section
-/// 3.3). One flow at 1 Gbit/s, 400 us and marks from the packet on that finds 21 waiting: W* is
-/// 34.3 segments on the path, with one in transmission, and K = 21, so 55.3. In the round trip
-/// after the window has reached that all is marked, and the window loses A = W* alpha / 2. It grows
-/// by a segment in each round trip but that one, as acknowledgements with the echo do not open it
-/// (RFC 3168, section 6.1.2): a cycle takes A + 1 round trips, alpha = 1 / (A + 1), and with W*
-/// alpha^2 / 2 + alpha = 1 alpha is 0.173. At most K + 1 wait, and the queue never empties.
+/// DCTCP keeps the queue at the threshold of marking (Alizadeh and others 2010, section 3.3). One
+/// flow at 1 Gbit/s, 400 us and marks from the packet on that finds 21 waiting: W* is 34.3 segments
+/// on the path, with one in transmission, and K = 21, so 55.3. In the round trip after the window
+/// has reached that all is marked, and the window loses A = W* alpha / 2. It grows by a segment in
+/// each round trip but that one, as acknowledgements with the echo do not open it (RFC 3168,
+/// section 6.1.2): a cycle takes A + 1 round trips, alpha = 1 / (A + 1), and with W* alpha^2 / 2 +
+/// alpha = 1 alpha is 0.173. At most K + 1 wait, and the queue never empties.
 ///
 /// With delayed acknowledgements segments come in pairs of which at first the second alone finds
 /// the queue too long: fewer are marked, but not less than half as many.
@@ -133,8 +133,8 @@ fn dctcp_keeps_the_queue_at_the_threshold() {
     }
 }
 
-/// Vegas would leave the link idle, or queue more than it means to: one flow keeps two to four of
-/// its segments waiting, with delayed acknowledgements one more.
+/// Vegas fills the link from a few segments of queue: one flow keeps two to four of its segments
+/// waiting, with delayed acknowledgements one more.
 #[test]
 fn vegas_keeps_a_few_segments_waiting() {
     let text = scenario(10.0, 40.0, &droptail(1000.0), 10.0, &["control = \"vegas\""]);
@@ -144,9 +144,8 @@ fn vegas_keeps_a_few_segments_waiting() {
     assert_eq!(core.drops, 0);
 }
 
-/// LEDBAT would keep the queue at another length than its target: 50 ms at 10 Mbit/s are 41.7
-/// packets. Beside Reno, which fills the queue beyond, it would keep a share: it yields all but its
-/// least window.
+/// LEDBAT keeps the queue at its target: 50 ms at 10 Mbit/s are 41.7 packets. Beside Reno, which
+/// fills the queue beyond, it yields all but its least window.
 #[test]
 fn ledbat_keeps_the_target_and_yields() {
     let ledbat = "control = { ledbat = { target = \"50 ms\" } }";
@@ -161,9 +160,9 @@ fn ledbat_keeps_the_target_and_yields() {
     assert!(yields < 0.1 * takes, "{yields}, {takes}");
 }
 
-/// Westwood+ would leave a link idle behind a small buffer as Reno does. With a buffer of 0.2 of
-/// what the path holds Reno's window goes from 0.6 to 1.2 of that: of 0.4 + 0.2 * 1.1 round trips
-/// it fills 0.4 * 0.8 + 0.2 * 1.1, 87 %. Westwood+ begins anew at what the path holds.
+/// Westwood+ fills the link behind a small buffer, where Reno leaves it idle. With a buffer of 0.2
+/// of what the path holds Reno's window goes from 0.6 to 1.2 of that: of 0.4 + 0.2 * 1.1 round
+/// trips it fills 0.4 * 0.8 + 0.2 * 1.1, 87 %. Westwood+ begins anew at what the path holds.
 #[test]
 fn westwood_fills_the_link_behind_a_small_buffer() {
     let held = held(20.0, 60.0);
@@ -176,8 +175,8 @@ fn westwood_fills_the_link_behind_a_small_buffer() {
     assert!(westwood > 0.97, "{westwood}");
 }
 
-/// Scalable TCP would need a buffer as large as what the path holds, as Reno does: 7/8 of a window
-/// fill the path from a buffer of 1/7 of it on.
+/// Scalable TCP needs a seventh of the buffer that Reno does, which is as large as what the path
+/// holds: 7/8 of a window fill the path from a buffer of 1/7 of it on.
 #[test]
 fn scalable_needs_a_seventh_of_a_buffer() {
     let held = held(20.0, 60.0);
@@ -186,8 +185,8 @@ fn scalable_needs_a_seventh_of_a_buffer() {
     assert!(core.utilization > 0.985, "{}", core.utilization);
 }
 
-/// Pacing would slow a flow down, or leave its bursts: a paced flow in slow start needs less of a
-/// buffer. With a window of Reno's both use the link alike in the end.
+/// Pacing takes the bursts out of slow start and does not slow a flow down: a paced flow in slow
+/// start needs less of a buffer. With a window of Reno's both use the link alike in the end.
 #[test]
 fn pacing_takes_the_bursts_out_of_slow_start() {
     let most = |pacing: &str| {
@@ -212,8 +211,7 @@ fn pacing_takes_the_bursts_out_of_slow_start() {
     assert!((core.utilization - 32.0 / 34.3).abs() < 0.03, "{}", core.utilization);
 }
 
-/// A flow that names nothing would not have the defaults of Linux, or not be one of CUBIC with
-/// packets of 1500 B.
+/// A flow that names nothing has the defaults of Linux: CUBIC, with packets of 1500 B.
 #[test]
 fn the_profile_of_linux_is_cubic() {
     let profile = |tcp: &str| {

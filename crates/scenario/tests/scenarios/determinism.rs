@@ -41,8 +41,8 @@ fn everything(result: &RunResult) -> String {
     serde_json::to_string(result).unwrap()
 }
 
-/// No result could be repeated: the same scenario, seed and replication give equal results in every
-/// digit and equal records, and another replication gives others.
+/// Runs can be repeated: the same scenario, seed and replication give equal results in every digit
+/// and equal records, and another replication gives others.
 #[test]
 fn a_run_repeats_itself() {
     for (name, scenario) in every_scenario() {
@@ -57,8 +57,8 @@ fn a_run_repeats_itself() {
     }
 }
 
-/// Looking would change what is seen: with series, delays and trace recorded, or with none of them,
-/// the trajectory and every counter are the same.
+/// Recording changes nothing: with series, delays and trace recorded, or with none of them, the
+/// trajectory and every counter are the same.
 #[test]
 fn recording_changes_nothing() {
     for (name, scenario) in every_scenario() {
@@ -72,8 +72,8 @@ fn recording_changes_nothing() {
     }
 }
 
-/// Results would depend on the machine's number of cores: the same replications on 1, 2 and 4
-/// threads at once, in whatever order they finish, are equal one by one.
+/// Results do not depend on the number of threads: the same replications on 1, 2 and 4 threads at
+/// once, in whatever order they finish, are equal one by one.
 #[test]
 fn threads_change_nothing() {
     let scenarios: Vec<(String, Scenario)> = every_scenario().into_iter().collect();
@@ -100,7 +100,7 @@ fn threads_change_nothing() {
     }
 }
 
-/// What no trajectory can do, whatever its digest.
+/// Checks what holds in any trajectory, whatever its digest.
 fn physics(name: &str, result: &RunResult) {
     for link in &result.links {
         assert!((0.0..=1.0).contains(&link.utilization), "{name}: {}", link.name);
@@ -141,9 +141,9 @@ const GOLDEN_HEAD: &str = "\
 # FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden
 ";
 
-/// A trajectory would differ between debug and release builds or between platforms, or would have
-/// changed unnoticed. Digests find change, not wrongness, so what no trajectory can do is checked
-/// beside them. After a change that is meant to move trajectories, write the file anew:
+/// Trajectories are those of the file of digests, in debug and release builds and on every
+/// platform. Digests find change, not wrongness, so what no trajectory can do is checked beside
+/// them. After a change that is meant to move trajectories, write the file anew:
 /// `FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden`.
 #[test]
 fn golden_digests() {
@@ -182,10 +182,10 @@ fn base(more: &str) -> String {
     )
 }
 
-/// Adding a part to a network would shift the random numbers of the others, and no two variants
-/// could be compared: links and flows elsewhere, named to come before and after the old ones,
-/// change no counter of any old flow or link, and neither does a group that shares the old nodes
-/// but starts later than everything ends.
+/// Adding a part to a network leaves the random numbers of the others as they are, so that variants
+/// can be compared: links and flows elsewhere, named to come before and after the old ones, change
+/// no counter of any old flow or link, and neither does a group that shares the old nodes but
+/// starts later than everything ends.
 #[test]
 fn an_unused_part_changes_nobodys_draws() {
     let before = run(&base(""));
@@ -213,9 +213,8 @@ fn an_unused_part_changes_nobodys_draws() {
     }
 }
 
-/// Two variants would be compared on different arrivals: under tail drop and under RED, the same
-/// replication sees every datagram sent at the same time with the same size, and another
-/// replication does not.
+/// Variants are compared on the same arrivals: under tail drop and under RED, the same replication
+/// sees every datagram sent at the same time with the same size, and another replication does not.
 #[test]
 fn variants_see_the_same_arrivals() {
     let arrivals = |queue: &str, replication: u64| {
@@ -245,7 +244,7 @@ fn variants_see_the_same_arrivals() {
     assert_ne!(arrivals("{ red = {} }", 6).0, red.0);
 }
 
-/// A run would depend on how the file spells it: other units, another order of sections and
+/// A run does not depend on how the file spells it: other units, another order of sections and
 /// defaults written out give the same hash and the same trajectory; a changed value gives another
 /// hash.
 #[test]

@@ -94,9 +94,9 @@ fn check(text: &str, number: u64) -> u64 {
     early.packet_hops
 }
 
-/// A packet sent ahead or a host run late would find another state than in its time: in two hundred
-/// random networks digest, events, hops, and every counter and mean of every flow and link
-/// are those of a run that is observed.
+/// A packet sent ahead and a host run late find the state of their time: in two hundred random
+/// networks digest, events, hops, and every counter and mean of every flow and link are those of a
+/// run that is observed.
 #[test]
 fn nobody_can_tell_who_was_told_early_or_run_late() {
     let network = |number| random_network(&mut Streams::new(17, number).named("network"));
@@ -143,8 +143,8 @@ fn network_in_step(draw: &mut Stream) -> String {
     format!("duration = \"300 ms\"\n[record]\ntrace = 1000\n{links}{flows}")
 }
 
-/// Packets of one instant would come in another order where they are sent ahead: the same in
-/// networks in which that is the rule.
+/// Packets of one instant keep their order where they are sent ahead. The comparison is the same,
+/// in networks in which that is the rule.
 #[test]
 fn what_comes_at_one_instant_keeps_its_order() {
     let network = |number| network_in_step(&mut Streams::new(18, number).named("network"));
@@ -152,8 +152,8 @@ fn what_comes_at_one_instant_keeps_its_order() {
     assert!(hops > 200_000, "only {hops} hops in all");
 }
 
-/// A cell would be policed, be chosen or bring about a notification in another world than in its
-/// time, where sources, policers and the links behind them are run late: the same in networks of
+/// A cell is policed, chosen, or brings about a notification as in its time, where sources,
+/// policers and the links behind them are run late. The comparison is the same, in networks of
 /// cells.
 #[test]
 fn nobody_can_tell_which_cells_were_handled_late() {
@@ -162,9 +162,9 @@ fn nobody_can_tell_which_cells_were_handled_late() {
     assert!(hops > 200_000, "only {hops} hops in all");
 }
 
-/// Looking ahead, which a network does with so many flows, would change what happens: 13,000 flows
-/// of three kinds over a queue that is too short, so that there are timers enough for the ladder of
-/// the event list, and drops and retransmissions.
+/// Looking ahead, which a network does with so many flows, changes nothing: 13,000 flows of three
+/// kinds over a queue that is too short, so that there are timers enough for the ladder of the
+/// event list, and drops and retransmissions.
 #[test]
 fn looking_ahead_changes_nothing() {
     let link = |from: &str, to: &str, rate: u32, limit: &str| {

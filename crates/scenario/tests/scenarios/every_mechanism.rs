@@ -1,5 +1,5 @@
-//! What every entry of the registry promises of itself: that its example works, and which inner
-//! quantities its series show.
+//! Promises of every entry of the registry: that its example works, and which inner quantities its
+//! series show.
 
 use std::collections::BTreeSet;
 
@@ -66,10 +66,9 @@ fn quantities(tables: &[RecordTable]) -> BTreeSet<String> {
     columns.map(|name| name.split('.').next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Who reads the reference would copy an example that does not run, look in series for a quantity
-/// that is not there, or find one there that nothing explains. A quantity beside those of the
-/// entry is one of a network that chooses a mechanism without any, or, if the mechanism contains
-/// others, one of these.
+/// The example of every entry runs, and its series show the quantities that the reference explains,
+/// no other. A quantity beside those of the entry is one of a network that chooses a mechanism
+/// without any, or, if the mechanism contains others, one of these.
 #[test]
 fn every_example_runs_and_shows_the_probes_of_its_entry() {
     let registry = registry();

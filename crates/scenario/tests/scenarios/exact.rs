@@ -32,10 +32,10 @@ fn delivered(rows: &[Row]) -> Vec<u64> {
     rows.iter().filter(|r| r.event == "delivered" && r.is_data()).map(|r| r.time).collect()
 }
 
-/// An idle network would hold packets for nothing: one packet of 576 B (4608 bit) takes, over each
-/// hop, its transmission time rounded up to a picosecond, and the propagation delay. 4608 bit take
-/// 135,529,411.76.. ps at 34 Mbit/s, 33,151,079.1.. at 139 Mbit/s, 2,984,455,958.5.. at 1.544
-/// Mbit/s, 7,407,407.4.. at 622.08 Mbit/s and 460,800,000 at 10 Mbit/s.
+/// A packet over an idle network takes no other time than its hops': one packet of 576 B (4608 bit)
+/// takes, over each hop, its transmission time rounded up to a picosecond, and the propagation
+/// delay. 4608 bit take 135,529,411.76.. ps at 34 Mbit/s, 33,151,079.1.. at 139 Mbit/s,
+/// 2,984,455,958.5.. at 1.544 Mbit/s, 7,407,407.4.. at 622.08 Mbit/s and 460,800,000 at 10 Mbit/s.
 #[test]
 fn one_packet_over_unequal_hops() {
     let hops = [
@@ -59,9 +59,9 @@ fn one_packet_over_unequal_hops() {
     }
 }
 
-/// Packets would queue in a network that has no reason to: at load 0.8 a constant bit rate finds
-/// every one of six equal servers free, so that packet i, sent at 1.25 i packet times, arrives at
-/// 1.25 i + 6. The same with packet times down to 100 ps, where a coarser clock would see ties.
+/// Packets do not queue without a reason: at load 0.8 a constant bit rate finds every one of six
+/// equal servers free, so that packet i, sent at 1.25 i packet times, arrives at 1.25 i + 6. The
+/// same with packet times down to 100 ps, where a coarser clock would see ties.
 #[test]
 fn a_tandem_at_load_0_8_never_queues() {
     for (rate, load, size, packet) in [
@@ -85,9 +85,9 @@ fn a_tandem_at_load_0_8_never_queues() {
     }
 }
 
-/// A burst would leave a server at another pace than the server's: of five packets of 1000 B sent
-/// at one instant, packet k (from 1) passes three hops of 8 Mbit/s in k + 2 packet times; behind a
-/// fast first hop (0.1 ms) the slow one sets the pace, 0.1 + k ms; before a fast one, k + 0.1 ms.
+/// A burst leaves a server at the server's pace: of five packets of 1000 B sent at one instant,
+/// packet k (from 1) passes three hops of 8 Mbit/s in k + 2 packet times; behind a fast first hop
+/// (0.1 ms) the slow one sets the pace, 0.1 + k ms; before a fast one, k + 0.1 ms.
 #[test]
 fn a_burst_is_paced_by_the_slowest_hop() {
     let (slow, fast) = (("8 Mbit/s", "1 ms"), ("80 Mbit/s", "1 ms"));
@@ -122,7 +122,7 @@ fn file(to: usize, size: &str) -> String {
     )
 }
 
-/// TCP would add time of its own to a transfer: one segment of 1000 B is a packet of 1040 B (8320
+/// TCP adds no time of its own to a transfer: one segment of 1000 B is a packet of 1040 B (8320
 /// bit) there and one of 40 B (320 bit) back. At 10 Mbit/s and 2 Mbit/s: 0.832 + 4.16 ms there,
 /// 0.032 + 0.16 ms back, and 3 + 7 ms of propagation each way.
 #[test]
@@ -138,10 +138,10 @@ fn a_file_of_one_segment() {
     assert_eq!(x.counted.goodput_bps, 800.0, "1000 B in 10 s");
 }
 
-/// Slow start would not double, or its segments not leave back to back: with S = 1040 B at 8 Mbit/s
-/// = 1.04 ms, A = 40 B = 0.04 ms and 20 ms each way, R = S + A + 40 ms. Segment 0 leaves at 0,
-/// segments 1 and 2 at R, 3 and 4 at 2R, 5 and 6 at 2R + S, when the second acknowledgement comes,
-/// and wait for those before: 6 is sent from 2R + 3S to 2R + 4S and acknowledged at 3R + 3S.
+/// Slow start doubles, and its segments leave back to back: with S = 1040 B at 8 Mbit/s = 1.04 ms,
+/// A = 40 B = 0.04 ms and 20 ms each way, R = S + A + 40 ms. Segment 0 leaves at 0, segments 1 and
+/// 2 at R, 3 and 4 at 2R, 5 and 6 at 2R + S, when the second acknowledgement comes, and wait for
+/// those before: 6 is sent from 2R + 3S to 2R + 4S and acknowledged at 3R + 3S.
 #[test]
 fn a_file_of_seven_segments_takes_three_rounds() {
     let result = run(&(chain("10 s", &[("8 Mbit/s", "20 ms")]) + &file(1, "7000 B")));
@@ -156,10 +156,9 @@ fn a_file_of_seven_segments_takes_three_rounds() {
     assert_eq!((x.counted.sent_packets, x.counted.retransmissions), (7, 0));
 }
 
-/// A port would stand idle, or a buffer overflow, when a packet arrives at the very instant at
-/// which another has left: two constant bit rates of 4 Mbit/s, half a period apart, fill a server
-/// of 8 Mbit/s (and the next) without gap and without ever waiting, even where there is no buffer
-/// at all.
+/// A packet that arrives at the very instant at which another has left finds the port free, and its
+/// room: two constant bit rates of 4 Mbit/s, half a period apart, fill a server of 8 Mbit/s (and
+/// the next) without gap and without ever waiting, even where there is no buffer at all.
 #[test]
 fn ties_of_arrival_and_departure_leave_no_port_idle() {
     let scheduled = "{ priority = { classes = [{ droptail = { limit = \"0 packets\" } }] } }";
@@ -186,9 +185,9 @@ fn ties_of_arrival_and_departure_leave_no_port_idle() {
     }
 }
 
-/// A server at load 1.25 would not lose a fifth of the packets: every 4 packet times 5 arrive, and
-/// with a buffer of one packet exactly one of the 5 finds it taken. Arrivals at 0.8 i; from the
-/// third on, the buffer is free again at each end of service.
+/// A server at load 1.25 loses a fifth of the packets: every 4 packet times 5 arrive, and with a
+/// buffer of one packet exactly one of the 5 finds it taken. Arrivals at 0.8 i; from the third on,
+/// the buffer is free again at each end of service.
 #[test]
 fn a_deterministic_overload_loses_the_excess() {
     let text = "duration = \"12.7992 s\"\n[links.l0]\nfrom = \"n0\"\nto = \"n1\"\n\
@@ -231,8 +230,8 @@ fn scaled(unit_ns: u64) -> String {
     )
 }
 
-/// The clock's grain would reach results: with all times multiplied by 10^k (rates divided by it),
-/// every event of the same trajectory happens at 10^k times its instant, over six decades.
+/// The clock's grain does not reach results: with all times multiplied by 10^k (rates divided by
+/// it), every event of the same trajectory happens at 10^k times its instant, over six decades.
 #[test]
 fn trajectories_scale_with_time() {
     let (base_result, base_tables) = record(&scaled(1));
@@ -261,8 +260,8 @@ fn trajectories_scale_with_time() {
 }
 
 /// The two ways in which links keep their queue, departures scheduled at arrival or packet by
-/// packet, would be two different servers: priority with a single class is tail drop, and
-/// everything that is counted must agree. Poisson arrivals, so that no order of ties can matter.
+/// packet, are one server: priority with a single class is tail drop, and everything that is
+/// counted must agree. Poisson arrivals, so that no order of ties can matter.
 #[test]
 fn priority_with_one_class_is_its_queue() {
     let text = |queue: &str| {
@@ -290,7 +289,7 @@ fn priority_with_one_class_is_its_queue() {
     assert_eq!(plain_links, nested_links);
 }
 
-/// Flows of a group that start at different times would disturb each other: with periods of 20 ms
+/// Flows of a group that start at different times do not disturb each other: with periods of 20 ms
 /// from starts drawn within 2 s, each flow sends at its start and every 20 ms after it, whatever
 /// else the group holds. The network holds them all, so each packet takes 0.16 ms.
 #[test]
@@ -309,8 +308,8 @@ fn constant_flows_keep_their_own_times() {
     }
 }
 
-/// Long delays would vanish in an overflow: 60 packets over a path of 100 hours have delays of
-/// 2.16e7 s in all, more than a 64-bit count of picoseconds holds; their mean stays 100 h and 1 ms.
+/// Means of long delays do not overflow: 60 packets over a path of 100 hours have delays of 2.16e7
+/// s in all, more than a 64-bit count of picoseconds holds; their mean stays 100 h and 1 ms.
 #[test]
 fn means_of_long_delays_do_not_saturate() {
     let more = "stop = \"60 ms\"";
@@ -322,8 +321,8 @@ fn means_of_long_delays_do_not_saturate() {
     assert_eq!(result.groups[0].counted.mean_delay_s, counted.mean_delay_s);
 }
 
-/// A stopped source would seem to run for ever: datagrams end at the stop time of their group,
-/// whether or not their flows share a timer; the last one is sent before it.
+/// Datagrams end at the stop time of their group, whether or not its flows share a timer; the last
+/// one is sent before it.
 #[test]
 fn datagrams_end_at_the_stop_time() {
     for count in [1, 3] {
@@ -338,8 +337,8 @@ fn datagrams_end_at_the_stop_time() {
     assert_eq!(flow(&run(&endless), "x").ended_s, None);
 }
 
-/// Acknowledgements would be served in another class than the data that they answer: both set out
-/// with the precedence of their flow.
+/// Acknowledgements are served in the class of the data that they answer: both set out with the
+/// precedence of their flow.
 #[test]
 fn acknowledgements_have_the_precedence_of_their_flow() {
     let flow = "[flows.x]\nfrom = \"n0\"\nto = \"n1\"\nprecedence = 2\ntcp = {}\n";
@@ -351,8 +350,8 @@ fn acknowledgements_have_the_precedence_of_their_flow() {
     }
 }
 
-/// The distribution of delays would cover other packets than the counters beside it: a packet
-/// delivered at the very end of the warm-up (sent at 9 ms, 1 ms under way) counts in neither.
+/// The distribution of delays covers the same packets as the counters beside it: a packet delivered
+/// at the very end of the warm-up (sent at 9 ms, 1 ms under way) counts in neither.
 #[test]
 fn the_window_opens_for_counters_and_delays_alike() {
     let text = chain("1 s", &[("8 Mbit/s", "0 s")]) + &cbr(1, "1 Mbit/s", "1000 B", "");

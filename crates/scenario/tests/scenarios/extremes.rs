@@ -74,8 +74,8 @@ const FLOWS: &str = "[flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = { ecn
      [flows.u]\nfrom = \"a\"\nto = \"b\"\nudp = {}\nprecedence = 1\n\
      traffic = { cbr = { rate = \"900 kbit/s\", size = \"300 B\" } }\n";
 
-/// What went wrong with `text`, if anything: only a problem with its place, or a sound run, is
-/// right.
+/// Describes the fault of a run of `text`, if there is one: only a problem with its place, or a
+/// sound run, is right.
 pub fn trouble(text: &str) -> Option<String> {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let scenario = match Scenario::parse(text, "test.toml", &[]) {
@@ -149,27 +149,27 @@ pub fn without(example: &str, key: &str) -> String {
     parts.filter(own).collect::<Vec<_>>().join(",")
 }
 
-/// An extreme parameter of a queue would end in a panic or in nonsense.
+/// With extreme parameters of a queue a scenario is refused with a place or runs soundly.
 #[test]
 fn queues_survive_extremes() {
     battery(QUEUES, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
 }
 
-/// An extreme parameter of a conditioner would end in a panic or in nonsense.
+/// With extreme parameters of a conditioner a scenario is refused with a place or runs soundly.
 #[test]
 fn conditioners_survive_extremes() {
     let queue = "queue = { droptail = { limit = \"20 packets\" } }";
     battery(CONDITIONERS, |law| network(&format!("{LINK}{queue}\nconditioner = {law}"), FLOWS));
 }
 
-/// An extreme parameter of a shaper would end in a panic or in nonsense.
+/// With extreme parameters of a shaper a scenario is refused with a place or runs soundly.
 #[test]
 fn shapers_survive_extremes() {
     battery(SHAPERS, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
 }
 
-/// An extreme parameter of a source would end in a panic, in nonsense, or in a run that never ends:
-/// sources of one bit are refused or kept slow by their packets' size.
+/// With extreme parameters of a source a scenario is refused with a place or runs soundly to its
+/// end: sources of one bit are refused or kept slow by their packets' size.
 #[test]
 fn sources_survive_extremes() {
     for transport in ["udp", "tcp"] {
@@ -197,8 +197,8 @@ fn paced(activity: &str, pace: &str, more: &str) -> String {
     network(&format!("{LINK}{queue}\n{more}"), &flows)
 }
 
-/// An extreme parameter of a paced source, of its control, of a detector or of explicit rates would
-/// end in a panic, in nonsense, or in a run that never ends.
+/// With extreme parameters of a paced source, of its control, of a detector or of explicit rates a
+/// scenario is refused with a place or runs soundly to its end.
 #[test]
 fn paced_sources_survive_extremes() {
     let (files, detector) = ("{ files = { rate = \"500 kbit/s\" } }", "detector = \"input_rate\"");
@@ -209,8 +209,8 @@ fn paced_sources_survive_extremes() {
     battery(PACES, |pace| paced(files, pace, "explicit_rate = \"erica\""));
 }
 
-/// An extreme parameter of media or of their rate adaptation would end in a panic, in nonsense, or
-/// in a run that never ends.
+/// With extreme parameters of media or of their rate adaptation a scenario is refused with a place
+/// or runs soundly to its end.
 #[test]
 fn media_survive_extremes() {
     let media = |parameter: &str| {
@@ -229,7 +229,8 @@ fn media_survive_extremes() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// An extreme parameter of congestion control would end in a panic or in nonsense.
+/// With extreme parameters of congestion control a scenario is refused with a place or runs
+/// soundly.
 #[test]
 fn controls_survive_extremes() {
     battery(CONTROLS, |control| {
@@ -242,7 +243,8 @@ fn controls_survive_extremes() {
     });
 }
 
-/// An extreme parameter of a link, a flow or its transport would end in a panic or in nonsense.
+/// With extreme parameters of a link, a flow or its transport a scenario is refused with a place or
+/// runs soundly.
 #[test]
 fn sections_survive_extremes() {
     let mut found = Vec::new();
@@ -315,9 +317,9 @@ fn sections_survive_extremes() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A queue longer than the clock would corrupt the counters of its link: at 1 bit/s a packet of
-/// 1500 B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time and, after
-/// an hour, still sends the first.
+/// A queue longer than the clock leaves the counters of its link right: at 1 bit/s a packet of 1500
+/// B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time and, after an
+/// hour, still sends the first.
 #[test]
 fn a_backlog_beyond_the_clock_is_still_counted() {
     for queue in ["\"droptail\"", "{ priority = { classes = [\"droptail\"] } }"] {

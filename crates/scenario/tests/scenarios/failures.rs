@@ -25,7 +25,7 @@ const CBR: &str = "[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"99 ms\"\nudp = 
                    traffic = { cbr = { rate = \"4 Mbit/s\", size = \"1000 B\", \
                    random_phase = false } }\n";
 
-/// When data packets were delivered, in ms, in the order of their numbers.
+/// Times in ms at which data packets were delivered, in the order of their numbers.
 fn deliveries(text: &str) -> Vec<(u64, u64)> {
     let (_, tables) = record(&format!("{text}[record]\ntrace = 100000\n"));
     let rows = trace(&tables);
@@ -36,10 +36,10 @@ fn deliveries(text: &str) -> Vec<(u64, u64)> {
     times.into_iter().map(|(number, time)| (number, time / MS)).collect()
 }
 
-/// Packets would keep to a link that is down, leave it before that can be known, or never return.
-/// Packet i is sent at 2i ms and takes 1 + 1 ms over the short link: lost are those that would
-/// arrive from 20 ms on, as long as routes have not followed at 25 ms: 9 to 12. Those sent from 26
-/// to 64 ms take twice 1 + 3 ms, and those from 66 ms on the short link, which overtake others.
+/// Packets leave a link that is down once that can be known, and return to it. Packet i is sent at
+/// 2i ms and takes 1 + 1 ms over the short link: lost are those that would arrive from 20 ms on, as
+/// long as routes have not followed at 25 ms: 9 to 12. Those sent from 26 to 64 ms take twice 1 + 3
+/// ms, and those from 66 ms on the short link, which overtake others.
 #[test]
 fn flows_leave_a_failed_link_and_return() {
     let failure = "down = [\"20 ms\"], up = [\"60 ms\"], detection = \"5 ms\"";
@@ -57,9 +57,9 @@ fn flows_leave_a_failed_link_and_return() {
     assert_eq!(link(&run(&pinned), "short").drop_reasons.outage, 20);
 }
 
-/// Packets that wait would be lost, or leave while the link is down: those sent from 20 ms on wait
-/// until 60 ms and leave one each millisecond, packet i at 51 + i ms, until they catch up with the
-/// arrivals at 2i ms: from packet 50 on they would not wait.
+/// Packets that wait at a link that keeps them are not lost, and leave when it is up again: those
+/// sent from 20 ms on wait until 60 ms and leave one each millisecond, packet i at 51 + i ms, until
+/// they catch up with the arrivals at 2i ms: from packet 50 on they would not wait.
 #[test]
 fn packets_wait_for_a_link_that_keeps_them() {
     let failure = "down = [\"20 ms\"], up = [\"60 ms\"], waiting = \"kept\"";
@@ -74,8 +74,8 @@ fn packets_wait_for_a_link_that_keeps_them() {
     assert!((link(&result, "short").utilization - 60.0 / 160.0).abs() < 1e-12);
 }
 
-/// Two failures at once would be treated as the one that came last, or the second return end the
-/// first: while both paths are down packets stay on the path they had.
+/// Failures can overlap, and the end of one does not end another: while both paths are down packets
+/// stay on the path they had.
 #[test]
 fn failures_can_overlap() {
     let failure = "down = [\"20 ms\"], up = [\"80 ms\"]";
@@ -92,8 +92,8 @@ fn failures_can_overlap() {
     assert_eq!(deliveries(&text), expected);
 }
 
-/// Acknowledgements would not be rerouted, a drawn failure differ between directions or runs, or
-/// an invariant not hold where routes change.
+/// Acknowledgements are rerouted too, a drawn failure is the same in both directions and in each
+/// run, and the invariants hold where routes change.
 #[test]
 fn tcp_survives_drawn_failures() {
     let failure = "mean_up = \"700 ms\", mean_down = \"300 ms\", detection = \"20 ms\"";
@@ -162,7 +162,7 @@ const CASES: &[Case] = &[
     case("failure", "failures", "links.l.failures", &["did you mean \"failure\"?"]),
 ];
 
-/// A link would fail at other times than meant, or a slip end in a panic.
+/// Failures at times that cannot be meant are refused, without a panic.
 #[test]
 fn wrong_failures_are_refused() {
     read(RIGHT);

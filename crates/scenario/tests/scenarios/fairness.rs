@@ -22,11 +22,11 @@ fn shared(queue: &str) -> String {
 const RED: &str = "{ red = { min_threshold = \"100 packets\", max_threshold = \"200 packets\", \
                    limit = \"300 packets\" } }";
 
-/// CHOKe would not do what it is for. Whatever a UDP flow sends, CHOKe leaves it at most 1 / (1 +
-/// e) = 26.9 % of the link in the limit of many TCP flows (Tang, Wang and Low 2003), and a fair
-/// share would be 1/33. With RED alone TCP gives way: of 2 Mbit/s that meet a link of 1 Mbit/s most
-/// of the link is UDP's, in the paper's figures too. More candidates take more from it (the paper's
-/// section 4).
+/// CHOKe keeps UDP from taking the link. Whatever a UDP flow sends, CHOKe leaves it at most 1 /
+/// (1 + e) = 26.9 % of the link in the limit of many TCP flows (Tang, Wang and Low 2003), and a
+/// fair share would be 1/33. With RED alone TCP gives way: of 2 Mbit/s that meet a link of 1 Mbit/s
+/// most of the link is UDP's, in the paper's figures too. More candidates take more from it (the
+/// paper's section 4).
 #[test]
 fn choke_keeps_udp_from_taking_the_link() {
     let share = |queue: &str| {
@@ -45,8 +45,8 @@ fn choke_keeps_udp_from_taking_the_link() {
     assert!(three < one, "{three} against {one}");
 }
 
-/// The states of a law behind CHOKe could not be watched: those of Adaptive REDn are told as if it
-/// were alone.
+/// The states of a law behind CHOKe can be observed: those of Adaptive REDn are told as if it were
+/// alone.
 #[test]
 fn the_law_behind_choke_tells_its_adjustments() {
     let law = "{ adaptive_redn = { min_threshold = \"20 packets\", \

@@ -30,11 +30,11 @@ const GAP_S: f64 = 848e-6;
 const WAY_S: f64 = 0.275 + 424.0 / 21e6 + 424.0 / 6e6;
 const CELLS: f64 = 18_868.0;
 
-/// An undisturbed file would not take its volume over its rate and the way: then it has arrived,
-/// and its source knows when the poll behind the last cell is answered, a cell and the way there
-/// and back later. A poll takes the place of a cell: with one due each 750 ms, 884.4 cells, it
-/// comes behind the first frame of 192 that ends a cell or more after that, the fifth, so that of
-/// 99 frames 19 are followed by a poll before the last is.
+/// An undisturbed file takes its volume over its rate and the way: then it has arrived, and its
+/// source knows when the poll behind the last cell is answered, a cell and the way there and back
+/// later. A poll takes the place of a cell: with one due each 750 ms, 884.4 cells, it comes behind
+/// the first frame of 192 that ends a cell or more after that, the fifth, so that of 99 frames 19
+/// are followed by a poll before the last is.
 #[test]
 fn an_undisturbed_file_arrives_after_its_volume_over_its_rate_and_the_way() {
     let close = |found: f64, right: f64| assert!((found - right).abs() < 1e-7, "{found} {right}");
@@ -53,8 +53,8 @@ fn an_undisturbed_file_arrives_after_its_volume_over_its_rate_and_the_way() {
     }
 }
 
-/// Counting frames would change what is sent: where nothing is sent again, a file takes the time of
-/// its cells as without frames, there is no poll, and no way back is needed.
+/// Counting frames does not change what is sent: where nothing is sent again, a file takes the time
+/// of its cells as without frames, there is no poll, and no way back is needed.
 #[test]
 fn frames_that_are_only_counted_change_nothing() {
     let one_way = WIDE.to_owned() + "\nduplex = false";
@@ -72,12 +72,11 @@ fn frames_that_are_only_counted_change_nothing() {
     assert_eq!(sent(&without), sent(&with));
 }
 
-/// Frames would hide what overload does to them, or resending cost what it need not. The source
-/// sends 500 kbit/s into 400 kbit/s and nothing slows it down: of five cells one is dropped,
-/// evenly. No frame of 192 cells is ever whole, so 80 % of the cells arrive and no file ever does.
-/// Where each cell is a frame, what arrives is as good as what does not is sent again: the file
-/// takes its cells and polls at 400 kbit/s, and then a few round trips for what is missing at the
-/// end.
+/// Overload lets cells through and no frames, and resending costs what it needs. The source sends
+/// 500 kbit/s into 400 kbit/s and nothing slows it down: of five cells one is dropped, evenly. No
+/// frame of 192 cells is ever whole, so 80 % of the cells arrive and no file ever does. Where each
+/// cell is a frame, what arrives is as good as what does not is sent again: the file takes its
+/// cells and polls at 400 kbit/s, and then a few round trips for what is missing at the end.
 #[test]
 fn overload_lets_cells_through_and_no_frames() {
     let narrow = "rate = \"400 kbit/s\"\nqueue = { droptail = { limit = \"2 packets\" } }";
@@ -94,10 +93,10 @@ fn overload_lets_cells_through_and_no_frames() {
     assert!((busy..busy + 20.0 * WAY_S).contains(&arrival), "{arrival}, busy {busy}");
 }
 
-/// Cells, frames or reports would vanish or be counted twice. Sources stop after 10 s and the
-/// network runs empty: each cell was delivered or dropped, by class on each link; each report came
-/// back or was dropped; and each frame sent arrived whole, arrived again, or was lost, but for the
-/// last of each source, which nothing follows that tells.
+/// Cells, frames and reports are conserved. Sources stop after 10 s and the network runs empty:
+/// each cell was delivered or dropped, by class on each link; each report came back or was dropped;
+/// and each frame sent arrived whole, arrived again, or was lost, but for the last of each source,
+/// which nothing follows that tells.
 #[test]
 fn cells_frames_and_reports_are_conserved() {
     let text = FRAMES
@@ -143,7 +142,7 @@ fn cells_frames_and_reports_are_conserved() {
     assert_eq!(on_links, dropped + acks);
 }
 
-/// Lost reports would hang a transfer: with hardly any that come through, one in two seconds of all
+/// Lost reports only delay a transfer: with hardly any that come through, one in two seconds of all
 /// sources, files still arrive, later than with all of them; the polls that go unanswered are
 /// repeated.
 #[test]

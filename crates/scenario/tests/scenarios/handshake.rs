@@ -16,15 +16,15 @@ fn one_segment(ms: u64, more: &str) -> Counted {
     flow(&run(&text), "x").counted.clone()
 }
 
-/// Data would arrive before the connection is open: SYN and SYN-ACK of 40 B take 0.032 + 50 ms
-/// each, the segment of 1500 B 1.2 + 50 ms. All is there at 151.264 ms.
+/// Data follow the handshake: SYN and SYN-ACK of 40 B take 0.032 + 50 ms each, the segment of 1500
+/// B 1.2 + 50 ms. All is there at 151.264 ms.
 #[test]
 fn data_follows_the_handshake() {
     assert_eq!(one_segment(151, "").goodput_bps, 0.0);
     assert!(one_segment(152, "").goodput_bps > 0.0);
 }
 
-/// The loss of a SYN would cost nothing, or the connection: an outage swallows it, the next one
+/// The loss of a SYN costs a second, and not the connection: an outage swallows it, the next one
 /// leaves after a second. All is there at 1151.264 ms. The first is no data, and lost once.
 #[test]
 fn a_lost_syn_costs_a_second() {
@@ -36,7 +36,7 @@ fn a_lost_syn_costs_a_second() {
     assert_eq!(counts, (1, 1, 1));
 }
 
-/// SYNs would pass queues without room: where the queue takes none, none arrives.
+/// A queue without room drops SYNs: where it takes none, none arrives.
 #[test]
 fn a_queue_can_drop_a_syn() {
     let flood = "duration = \"900 ms\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
@@ -50,8 +50,8 @@ fn a_queue_can_drop_a_syn() {
     assert_eq!((counted.sent_packets, counted.dropped_packets), (1, 1));
 }
 
-/// The receiver would not learn that a transfer without end is given up: when its time is over, a
-/// FIN of 40 B follows what was sent, alone, and is acknowledged.
+/// The receiver learns that a transfer without end is given up: when its time is over, a FIN of 40
+/// B follows what was sent, alone, and is acknowledged.
 #[test]
 fn a_transfer_that_is_given_up_is_closed() {
     let text = "duration = \"5 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\

@@ -51,8 +51,8 @@ fn assert_equal_shares(what: &str, shares: &[f64]) {
     assert!(shares.iter().all(|share| (share / mean - 1.0).abs() < 0.02), "{what}: {shares:?}");
 }
 
-/// CAKE would share between flows where it says that it shares between hosts: a home with nine
-/// uploads would get nine times as much as one with a single one. By flows it does get that.
+/// CAKE shares between homes where it says so: a home with nine uploads gets as much as one with a
+/// single one. By flows it gets nine times as much.
 #[test]
 fn cake_shares_between_homes() {
     let shares = |queue: &str| {
@@ -70,7 +70,7 @@ fn cake_shares_between_homes() {
     assert_equal_shares("by flows", &[one, nine / 9.0]);
 }
 
-/// The share of a host would depend on how many flows it has, or how many hosts there are.
+/// The share of a host depends neither on how many flows it has nor on how many hosts there are.
 #[test]
 fn eight_hosts_with_one_to_eight_flows_get_equal_shares() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -83,8 +83,8 @@ fn eight_hosts_with_one_to_eight_flows_get_equal_shares() {
     }
 }
 
-/// What a host sends in one tin would cost it its share of another: hosts have their flows counted
-/// in each tin apart, and share it equally.
+/// The packets of a host in one tin do not cost it its share of another: hosts have their flows
+/// counted in each tin apart, and share it equally.
 #[test]
 fn hosts_share_each_of_three_tins() {
     let queue = "{ cake = { tins = \"diffserv3\" } }";
@@ -109,8 +109,8 @@ fn hosts_share_each_of_three_tins() {
     }
 }
 
-/// Machines behind one node could not be told apart, or downloads have other hosts than uploads: in
-/// a home that is one node two machines share its uplink and its downlink.
+/// Machines behind one node are told apart, and have the same hosts for downloads as for uploads:
+/// in a home that is one node two machines share its uplink and its downlink.
 #[test]
 fn machines_behind_one_node_are_hosts() {
     let queue = "{ cake = { isolation = \"dual_dsthost\" } }";
@@ -136,8 +136,8 @@ fn machines_behind_one_node_are_hosts() {
     assert_eq!(names, ["isp", "laptop", "phone", "y", "x"]);
 }
 
-/// What a host is called would change a run, or `host` be another thing than a node: the homes of
-/// the first test with names of their own, and with their flows counted.
+/// The names of hosts do not change a run, and the node of a group may be named as its host: the
+/// homes of the first test with names of their own, and with their flows counted.
 #[test]
 fn spellings_of_hosts_give_one_run() {
     let plain = homes("\"cake\"", &[("a", 3), ("b", 3)], TCP);
@@ -161,7 +161,7 @@ fn spellings_of_hosts_give_one_run() {
     assert_ne!(hash(&named), hash(&plain));
 }
 
-/// The user would not learn which host a group has: it stands among the resolved parameters.
+/// Every group says its host: it stands among the resolved parameters.
 #[test]
 fn every_group_says_its_hosts() {
     let plain = homes("\"cake\"", &[("a", 1)], &format!("to_host = \"server\"\n{TCP}"));
@@ -172,8 +172,8 @@ fn every_group_says_its_hosts() {
     assert_eq!(resolved("links.access.queue.cake.flows_per_source").as_deref(), Some("absent"));
 }
 
-/// A host would be two, or none: names of other nodes, a host behind two nodes, and names that no
-/// row of a result can have are refused; so are hosts that no flow has where laws name them.
+/// A host is one, and exists: names of other nodes, a host behind two nodes, and names that no row
+/// of a result can have are refused; so are hosts that no flow has where laws name them.
 #[test]
 fn impossible_hosts_are_refused() {
     let plain = homes("\"droptail\"", &[("a", 1), ("b", 1)], TCP);
@@ -200,8 +200,9 @@ fn impossible_hosts_are_refused() {
     );
 }
 
-/// A policer for each subscriber would be one for each flow, and more flows buy more: of two homes
-/// with one and nine uploads each gets the 8 Mbit/s that a bucket of its own lets pass.
+/// A policer for each subscriber is one for all flows of a host, so that more flows do not buy
+/// more: of two homes with one and nine uploads each gets the 8 Mbit/s that a bucket of its own
+/// lets pass.
 #[test]
 fn policers_can_be_for_each_subscriber() {
     let bucket = "token_bucket = { cir = \"8 Mbit/s\", cbs = \"100 kB\", excess = \"drop\" }";
@@ -219,8 +220,8 @@ fn policers_can_be_for_each_subscriber() {
     assert!(nine > 4.0 * one, "{one} {nine}");
 }
 
-/// Queues by hash would give a home with more flows more of the link: by source host each home has
-/// one queue, or class, in `sfq`, in `fq_codel` and in `drr`.
+/// Queues by hash of the host give homes equal shares, however many flows they have: by source host
+/// each home has one queue, or class, in `sfq`, in `fq_codel` and in `drr`.
 #[test]
 fn queues_by_hash_of_host_share_between_homes() {
     let by_rules = "{ drr = { rules = [{ src = \"a\", class = 0 }], quanta = [\"1500 B\", \
@@ -242,8 +243,8 @@ fn queues_by_hash_of_host_share_between_homes() {
     assert!((20e6..25e6).contains(&share), "{share}");
 }
 
-/// Packets of some kind of source would have no host, or count at none: whatever sends, on links
-/// and rings, hosts together have sent and received what the groups have.
+/// Packets of every kind of source have hosts that count them: whatever sends, on links and rings,
+/// hosts together have sent and received what the groups have.
 #[test]
 fn every_kind_of_source_has_hosts() {
     let ends = "from = \"a\"\nto = \"b\"\n";

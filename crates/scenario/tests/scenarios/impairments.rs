@@ -14,8 +14,8 @@ fn datagrams(until_ms: u64, more: &str) -> String {
     )
 }
 
-/// What is lost on a wire would cost nothing: it has been transmitted. 1000 packets of 0.8 ms are
-/// busy for 0.8 s of 5, whether they arrive or not.
+/// A packet that is lost on a wire takes its time there: it has been transmitted. 1000 packets of
+/// 0.8 ms are busy for 0.8 s of 5, whether they arrive or not.
 #[test]
 fn what_is_lost_on_the_wire_has_taken_its_time() {
     for (law, reason) in [("loss = { probability = 1 }", 0), ("bit_errors = { rate = 1 }", 1)] {
@@ -30,9 +30,9 @@ fn what_is_lost_on_the_wire_has_taken_its_time() {
     }
 }
 
-/// An outage would swallow other packets than those that are on the wire's far end in its time.
-/// Packet n is there at n ms + 0.8 ms + 10 ms: of an outage from 100 to 200 ms packets 90 to 189
-/// are lost, which arrive at 100.8 to 199.8 ms.
+/// An outage takes the packets that reach the wire's far end in its time. Packet n is there at n
+/// ms + 0.8 ms + 10 ms: of an outage from 100 to 200 ms packets 90 to 189 are lost, which arrive at
+/// 100.8 to 199.8 ms.
 #[test]
 fn an_outage_takes_what_would_arrive_in_its_time() {
     let outage = "impairment = { outage = { down = [\"100 ms\"], up = [\"200 ms\"] } }";
@@ -47,8 +47,8 @@ fn an_outage_takes_what_would_arrive_in_its_time() {
     assert_eq!(arrived, expected);
 }
 
-/// Jitter would lose packets, or reorder them where that was ruled out: with a mean of 5 ms and
-/// packets a millisecond apart, some would overtake others.
+/// Jitter loses no packet, and reorders packets only where it may: with a mean of 5 ms and packets
+/// a millisecond apart, some overtake others unless that is ruled out.
 #[test]
 fn jitter_reorders_only_where_it_may() {
     let order = |reorder: bool| {
@@ -68,9 +68,9 @@ fn jitter_reorders_only_where_it_may() {
     assert!(!order(true));
 }
 
-/// Duplicates would be counted as sent, or be handed to the application of a TCP receiver a second
-/// time. Each of 1000 datagrams arrives twice; of a transfer of 1 MB the application gets 1 MB,
-/// with all data and acknowledgements doubled.
+/// Duplicates are not counted as sent, nor handed to the application of a TCP receiver. Each of
+/// 1000 datagrams arrives twice; of a transfer of 1 MB the application gets 1 MB, with all data and
+/// acknowledgements doubled.
 #[test]
 fn duplicates_arrive_beside_what_was_sent() {
     let double = "impairment = { duplication = { probability = 1 } }";
@@ -89,7 +89,7 @@ fn duplicates_arrive_beside_what_was_sent() {
     assert!(counted.duplicated_packets >= 1_000_000 / 536);
 }
 
-/// A run would depend on which of two impairments draws first, or two directions share a wire.
+/// Each impairment draws random numbers of its own: adding one changes nothing of another.
 #[test]
 fn each_wire_has_random_numbers_of_its_own() {
     let lossy = "impairment = { loss = { probability = 0.1 } }";
@@ -102,10 +102,10 @@ fn each_wire_has_random_numbers_of_its_own() {
     assert!(lost(&alone) > 0);
 }
 
-/// TCP would answer random losses with another window than theory has: with independent losses of
-/// probability p and an acknowledgement for each segment the mean window of ideal congestion
-/// avoidance is 1.3098/sqrt(p) segments (Ott, Kemperman, Mathis, "The stationary behavior of ideal
-/// TCP congestion avoidance", 1996), 65.5 at p = 0.0004. Periodic losses as frequent would give
+/// TCP answers random losses with the window of theory: with independent losses of probability p
+/// and an acknowledgement for each segment the mean window of ideal congestion avoidance is
+/// 1.3098/sqrt(p) segments (Ott, Kemperman, Mathis, "The stationary behavior of ideal TCP
+/// congestion avoidance", 1996), 65.5 at p = 0.0004. Periodic losses as frequent would give
 /// sqrt(3/2)/sqrt(p) = 61.2 (Mathis et al., CCR 27, 1997), which the bounds exclude. Bounds: losses
 /// that fall into one recovery count once, 1 in 30 of them at most (W p = 0.026), and each recovery
 /// holds the window for a round trip of some 33 that lie between two.
@@ -127,7 +127,7 @@ fn windows_under_random_loss_are_those_of_theory() {
     assert!((window / ideal - 1.0).abs() < 0.04, "{window} of {ideal}");
 }
 
-/// Wrong impairments would run, or be refused without saying where.
+/// Wrong impairments are refused at their key path.
 #[test]
 fn wrong_impairments_are_refused_by_key_path() {
     let refused = |more: &str| {

@@ -30,12 +30,12 @@ fn goodput(result: &RunResult, group: &str) -> f64 {
     group.counted.goodput_bps
 }
 
-/// Prague would starve CUBIC, or be starved, at the round-trip time for which the coupling of 2 is
-/// made (RFC 9332, section 2.1), or low latency cost throughput. Drops of the classic queue come
-/// with the square of half the probability of marks in the other. With p of marks, Prague's window
-/// is x / p, x = q + sqrt(q^2 + 2 q), q = 1 - p (as its tests derive), and CUBIC's, where it
-/// is Reno-friendly, sqrt(1.5 / (p / 2)^2) = 2.45 / p (RFC 9438, section 4.3). The round trip of
-/// CUBIC is longer by the target, 15 ms.
+/// Prague and CUBIC share a link as the coupling has it, at the round-trip time for which its
+/// factor of 2 is made (RFC 9332, section 2.1), and low latency costs no throughput. Drops of the
+/// classic queue come with the square of half the probability of marks in the other. With p of
+/// marks, Prague's window is x / p, x = q + sqrt(q^2 + 2 q), q = 1 - p (as its tests derive), and
+/// CUBIC's, where it is Reno-friendly, sqrt(1.5 / (p / 2)^2) = 2.45 / p (RFC 9438, section 4.3).
+/// The round trip of CUBIC is longer by the target, 15 ms.
 ///
 /// Some 330 drops have a relative standard error of 5.5 %; three of them and the variance of p,
 /// which a mean of squares has and the square of a mean has not, are within 20 %.
@@ -67,11 +67,11 @@ fn prague_and_cubic_share_a_link_as_the_coupling_has_it() {
     assert!(link(&result, "core").utilization > 0.999);
 }
 
-/// Prague would leave a link idle whose queue it keeps below a millisecond. Where one round trip in
-/// A is marked, and the window grows by A segments from one to the next, the share of marks is 1/A
-/// and takes W / 2A = A: A = sqrt(W / 2) (Alizadeh et al. 2010, section 3.3). A path without any
-/// queue would be filled but for the mean of that, A / 2 of W segments. Reno would leave it a
-/// quarter idle.
+/// Prague alone fills a link whose queue it keeps below a millisecond. Where one round trip in A is
+/// marked, and the window grows by A segments from one to the next, the share of marks is 1/A and
+/// takes W / 2A = A: A = sqrt(W / 2) (Alizadeh et al. 2010, section 3.3). A path without any queue
+/// would be filled but for the mean of that, A / 2 of W segments. Reno would leave it a quarter
+/// idle.
 #[test]
 fn prague_alone_fills_the_link_from_a_millisecond_of_queue() {
     for mbps in [10.0, 40.0, 100.0] {
@@ -88,10 +88,10 @@ fn prague_alone_fills_the_link_from_a_millisecond_of_queue() {
     }
 }
 
-/// Of flows through one queue that marks all alike, those on the shorter path would have more: with
-/// round trips of 10 and 20 ms, each behaves as one of 25 ms. Without that, windows are equal under
-/// equal marks, and rates differ by the ratio of the round trips: (20 + q) to (10 + q) ms with a
-/// queue of q below 1 ms. Marks come by chance, from the classic flows beside.
+/// Flows through one queue that marks all alike are equal, whatever their path: with round trips of
+/// 10 and 20 ms, each behaves as one of 25 ms. Without that, windows are equal under equal marks,
+/// and rates differ by the ratio of the round trips: (20 + q) to (10 + q) ms with a queue of q
+/// below 1 ms. Marks come by chance, from the classic flows beside.
 #[test]
 fn the_reference_makes_round_trips_equal() {
     let ratio = |transition: u32| {

@@ -49,8 +49,8 @@ fn endless() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Ctrl-C would be without effect for minutes or for hours: one event can stand for very many
-/// packets. Without it, each of these runs outlasts every test.
+/// Ctrl-C stops a run wherever it is, also where one event stands for very many packets. Without
+/// it, each of these runs outlasts every test.
 #[test]
 fn a_run_stops_wherever_it_is() {
     for (state, mut text) in endless() {
@@ -79,7 +79,7 @@ fn limited(text: &str, limits: Limits) -> Result<u64, Stopped> {
     run.map(|(result, _)| result.groups.iter().map(|group| group.counted.sent_packets).sum())
 }
 
-/// A run would be refused that stays within its limit, or one accepted that does not; warm-up
+/// The limit of packets is exact: a run within it is accepted, and one packet more is not; warm-up
 /// counts, and so does what is sent in the last picosecond.
 #[test]
 fn packets_are_bounded_exactly() {
@@ -96,7 +96,7 @@ fn packets_are_bounded_exactly() {
     assert!(matches!(limited(&warm, limit(sent - 1)), Err(Stopped::Packets { .. })));
 }
 
-/// A user would be told a number of packets that has nothing to do with the run.
+/// The number of packets expected that a user is told follows from rates and links.
 #[test]
 fn the_packets_expected_are_those_of_rates_and_links() {
     let link = "rate = \"1 Mbit/s\"\ndelay = \"1 ms\"";
@@ -112,7 +112,7 @@ fn the_packets_expected_are_those_of_rates_and_links() {
     assert!((tcp.expected_packets as f64 / sent - 1.0).abs() < 0.1, "{sent}");
 }
 
-/// A run would take all memory of the machine, or be refused without a word of what takes it.
+/// A run that asks for too much memory is refused with the key that asks for it.
 #[test]
 fn memory_is_refused_with_the_key_that_asks_for_it() {
     let small = Limits { memory: Some(100_000_000), ..Limits::default() };
@@ -154,9 +154,9 @@ fn memory_is_refused_with_the_key_that_asks_for_it() {
     }
 }
 
-/// A queue that grows where no estimate foresees it would take all memory: TCP has no rate of its
-/// own. 10 Mbit/s are sent in 8 s at most, so most of ten windows of 4 MB wait: some 28,000
-/// segments of 1500 B, 1.8 MB in memory.
+/// Memory is bounded while a run lasts, where no estimate foresees how a queue grows: TCP has no
+/// rate of its own. 10 Mbit/s are sent in 8 s at most, so most of ten windows of 4 MB wait: some
+/// 28,000 segments of 1500 B, 1.8 MB in memory.
 #[test]
 fn memory_is_bounded_while_a_run_lasts() {
     let flow = "tcp = { profile = \"rfc\", window = \"4 MB\" }\ncount = 10";

@@ -28,7 +28,7 @@ fn drops(text: &str) -> u64 {
     link(&run(text), "core").drops
 }
 
-/// BBR would keep less in flight than Linux's, and CoDel have less to drop: in 45 s at 10 Mbit/s
+/// BBR keeps as much in flight as Linux's, so that CoDel has enough to drop: in 45 s at 10 Mbit/s
 /// and 40 ms Linux loses 405 packets of one flow through `fq_codel` and 2957 of four. What one flow
 /// has beyond the path is all that CoDel sees of it, so that with three segments in place of six it
 /// loses none; with six at least half as much as Linux.
@@ -41,11 +41,12 @@ fn bbr_loses_packets_through_fq_codel() {
     assert!((four as f64 / 2957.0 - 1.0).abs() < 0.15, "{four}");
 }
 
-/// The smoothed round-trip time would lag behind the queue: each acknowledgement counts for 1/8 in
-/// Linux, and for an eighth of a round trip by RFC 7323. One flow of Reno in front of 59 packets at
-/// 10 Mbit/s and 40 ms has a 95th percentile of 110.6 ms there. A round trip with a full queue, 61
-/// packets of 1.2 ms with the one in transmission, is 113 ms long, and one grows by 1.2 ms: an
-/// eighth of a round trip lags by seven, eight acknowledgements of 48 in it by a sixth of one.
+/// The smoothed round-trip time follows the queue as Linux has it: each acknowledgement counts for
+/// 1/8 in Linux, and for an eighth of a round trip by RFC 7323. One flow of Reno in front of 59
+/// packets at 10 Mbit/s and 40 ms has a 95th percentile of 110.6 ms there. A round trip with a full
+/// queue, 61 packets of 1.2 ms with the one in transmission, is 113 ms long, and one grows by 1.2
+/// ms: an eighth of a round trip lags by seven, eight acknowledgements of 48 in it by a sixth of
+/// one.
 #[test]
 fn srtt_follows_the_queue_as_linux_has_it() {
     let percentile = |gain: &str| {
@@ -61,9 +62,9 @@ fn srtt_follows_the_queue_as_linux_has_it() {
     assert!((4.0..12.0).contains(&(linux - rfc)), "{linux}, {rfc}");
 }
 
-/// Four flows of CUBIC would be as aggressive as RFC 9438 has them, whose alpha rises to 1: in
-/// front of 60 packets at 10 Mbit/s and 40 ms Linux, without HyStart, loses 147 packets in 45 s,
-/// and 191 were lost with that alpha.
+/// The alpha of CUBIC stays below 1 as in Linux; RFC 9438 lets it rise to 1, which is more
+/// aggressive: four flows in front of 60 packets at 10 Mbit/s and 40 ms lose 147 packets in 45 s on
+/// Linux, without HyStart, and 191 were lost with that alpha.
 #[test]
 fn alpha_of_cubic_stays_below_one() {
     let tcp = "control = { cubic = { hystart = false } }";
@@ -71,9 +72,9 @@ fn alpha_of_cubic_stays_below_one() {
     assert!((lost as f64 / 147.0 - 1.0).abs() < 0.1, "{lost}");
 }
 
-/// The first slow start would overflow the queue, by default: at 50 Mbit/s and 40 ms 167 packets
-/// are on the path and as many can wait. HyStart ends it while the window is about that of the
-/// path. From there on it grows by a twentieth in a round trip, so that in the one in which the
+/// By default the first slow start ends before the queue overflows: at 50 Mbit/s and 40 ms 167
+/// packets are on the path and as many can wait. HyStart ends it while the window is about that of
+/// the path. From there on it grows by a twentieth in a round trip, so that in the one in which the
 /// first loss is noticed a twentieth of 334 segments is lost, 17, and no more than twice that until
 /// 10 s: K of 334 segments is cbrt(0.3 * 334 / 0.4) = 6.3 s. Without HyStart the window doubles in
 /// that round trip, as each acknowledgement opens it by all that it is for: some 334 packets and
@@ -96,11 +97,11 @@ fn hystart_of_linux_ends_slow_start_in_time() {
     assert_ne!(plus_plus, lost(&format!("{rfc}{{}} }}")));
 }
 
-/// HighSpeed TCP would grow by segments: one flow in front of 60 packets at 10 Mbit/s and 40 ms
-/// loses 22.7 packets in 45 s on Linux, which counts acknowledgements. Above 38 segments that is a
-/// segment in a round trip with delayed acknowledgements, from 52 to 93 in 41 round trips of 40 to
-/// 112 ms, 3.4 to 4.1 s: 11 to 13 losses, of one or two packets each. Counted by segments, growth
-/// is up to twice as fast.
+/// HighSpeed TCP grows by acknowledgements, not by segments: one flow in front of 60 packets at 10
+/// Mbit/s and 40 ms loses 22.7 packets in 45 s on Linux, which counts acknowledgements. Above 38
+/// segments that is a segment in a round trip with delayed acknowledgements, from 52 to 93 in 41
+/// round trips of 40 to 112 ms, 3.4 to 4.1 s: 11 to 13 losses, of one or two packets each. Counted
+/// by segments, growth is up to twice as fast.
 #[test]
 fn highspeed_counts_acknowledgements() {
     let lost = |tcp: &str| drops(&scenario((10, 40), &droptail(60), (1, tcp), (5, 50)));
@@ -110,11 +111,11 @@ fn highspeed_counts_acknowledgements() {
     assert!(rfc > linux + 5, "{rfc}, {linux}");
 }
 
-/// Prague's slow start would end with its first window, and the rest take a minute: alone through
-/// DualPI2 at 50 Mbit/s, it fills at least 45 Mbit/s of the link in the first 60 s on a path of 80
-/// ms, and 40 Mbit/s in 180 s on one of 160 ms. At 80 ms the first window of ten leaves in half a
-/// round trip, at 3 Mbit/s, and nothing is marked until pacing reaches the rate of the link, with a
-/// window of half the path, 167 segments, from five doublings on: 0.4 s and the handshake.
+/// Prague's slow start does not end with its first window: alone through DualPI2 at 50 Mbit/s, it
+/// fills at least 45 Mbit/s of the link in the first 60 s on a path of 80 ms, and 40 Mbit/s in 180
+/// s on one of 160 ms. At 80 ms the first window of ten leaves in half a round trip, at 3 Mbit/s,
+/// and nothing is marked until pacing reaches the rate of the link, with a window of half the path,
+/// 167 segments, from five doublings on: 0.4 s and the handshake.
 #[test]
 fn prague_begins_without_a_queue() {
     let tcp = "control = \"prague\", ecn = true";

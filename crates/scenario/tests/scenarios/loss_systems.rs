@@ -52,9 +52,9 @@ fn engset(sources: u32, a: f64, lines: u32) -> Vec<f64> {
     weights.iter().map(|weight| weight / total).collect()
 }
 
-/// Blocking would not be Erlang's (Erlang 1917; ITU-T E.501): Poisson calls of 7.5 or 8 Erlang on
-/// 10 lines are blocked with B(A, 10) = 0.0995437 and 0.1216611, and A (1 - B) lines are busy in
-/// the mean. Ten per cent more load, one line more, and a system without loss are rejected.
+/// Blocking is Erlang's (Erlang 1917; ITU-T E.501): Poisson calls of 7.5 or 8 Erlang on 10 lines
+/// are blocked with B(A, 10) = 0.0995437 and 0.1216611, and A (1 - B) lines are busy in the mean.
+/// Ten per cent more load, one line more, and a system without loss are rejected.
 #[test]
 fn erlang_loss() {
     assert!((erlang(7.5, 10) - 0.099_543_7).abs() < 1e-7);
@@ -72,9 +72,9 @@ fn erlang_loss() {
     }
 }
 
-/// Finite sources would not be Engset's (ITU-T E.501, section 2): 20 sources that call 0.2 times a
-/// holding time while idle, on 5 lines. C(20, k) 0.2^k gives the time congestion p(5) = 0.1440839,
-/// and the busy lines; a caller sees the system of the other 19 sources, so the call congestion is
+/// Finite sources are Engset's (ITU-T E.501, section 2): 20 sources that call 0.2 times a holding
+/// time while idle, on 5 lines. C(20, k) 0.2^k gives the time congestion p(5) = 0.1440839, and the
+/// busy lines; a caller sees the system of the other 19 sources, so the call congestion is
 /// 0.1269321. Neither the time congestion nor Erlang's B of 4 Erlang is accepted.
 #[test]
 fn engset_loss() {
@@ -92,7 +92,7 @@ fn engset_loss() {
     present(&runs).rejects(4.0 * (1.0 - erlang(4.0, 5)));
 }
 
-/// Finite sources would call while they talk: with as many lines as sources no call is blocked and
+/// Finite sources do not call while they talk: with as many lines as sources no call is blocked and
 /// each source is busy a / (1 + a) of the time, 20 * 0.5 / 1.5 in the mean, not 20 * 0.5, and never
 /// more than 20.
 #[test]
@@ -119,9 +119,9 @@ fn batches(class: &str) -> Vec<u32> {
     sizes.into_iter().map(|(_, size)| size).collect()
 }
 
-/// Calls would come together in other numbers than asked for. About 20,000 batches of mean 2.5:
-/// geometric ones have one call with probability 1/2.5 and variance 2.5 * 1.5; fixed ones have 2 or
-/// 3 calls, half each. Bounds are 4 standard errors; each law fails the other's test.
+/// Calls come together in the numbers asked for. About 20,000 batches of mean 2.5: geometric ones
+/// have one call with probability 1/2.5 and variance 2.5 * 1.5; fixed ones have 2 or 3 calls, half
+/// each. Bounds are 4 standard errors; each law fails the other's test.
 #[test]
 fn batches_have_their_mean_and_law() {
     let share = |sizes: &[u32], size: u32| {
@@ -152,11 +152,11 @@ fn batches_have_their_mean_and_law() {
     assert!(is_fixed(&fixed) && !is_geometric(&fixed));
 }
 
-/// Calls that come together would not stay together: with batches X at Poisson times and
+/// Calls that come together make the number present uneven: with batches X at Poisson times and
 /// exponential holding, the number present is as that of the infinite-server queue M[X]/M/oo, mean
 /// rate E[X], variance to mean 1 + E[X(X-1)] / (2 E[X]): b for geometric batches of mean b, (b +
-/// 1)/2 for fixed ones (Takacs 1962, Introduction to the theory of queues, chapter 3), here 3 and
-/// 2. Samples 5 holding times apart are nearly independent.
+/// 1)/2 for fixed ones (Takacs 1962, Introduction to the theory of queues, chapter 3), here 3
+/// and 2. Samples 5 holding times apart are nearly independent.
 #[test]
 fn batches_make_the_number_present_uneven() {
     for (law, theory, other) in [("geometric", 3.0, 2.0), ("fixed", 2.0, 3.0)] {
@@ -182,9 +182,9 @@ fn batches_make_the_number_present_uneven() {
     }
 }
 
-/// Holding times would count from elsewhere than asked for: by Little's law a rate of 5/s with a
-/// holding time of 1 s and a media delay uniform up to 2 s (mean 1 s) keeps 5 * (1 + 1) calls
-/// present if the holding time begins with the media, and 5 * 1 if it begins with the call.
+/// Holding times begin where asked for: by Little's law a rate of 5/s with a holding time of 1 s
+/// and a media delay uniform up to 2 s (mean 1 s) keeps 5 * (1 + 1) calls present if the holding
+/// time begins with the media, and 5 * 1 if it begins with the call.
 #[test]
 fn little_holds_for_both_beginnings_of_the_holding_time() {
     for (from, theory, other) in [("media", 10.0, 5.0), ("arrival", 5.0, 10.0)] {
@@ -197,9 +197,9 @@ fn little_holds_for_both_beginnings_of_the_holding_time() {
     }
 }
 
-/// The counters of a window would forget the calls that were there before it, or count what came
-/// before it: those present at its beginning, and what comes and goes in it, are those present at
-/// the end; and initial calls belong to the time before.
+/// The counters of a window keep the calls that were there before it, and nothing else of what came
+/// before: those present at its beginning, and what comes and goes in it, are those present at the
+/// end; and initial calls belong to the time before.
 #[test]
 fn the_warm_up_keeps_the_calls_present() {
     let class = "rate = \"3 /s\", holding = \"4 s\", initial = 12";

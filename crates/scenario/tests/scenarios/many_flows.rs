@@ -34,9 +34,9 @@ fn sums(counted: &Counted) -> [u64; 8] {
     ]
 }
 
-/// The row of a group would describe other flows than those that it stands for: sums, largest
-/// values and quantiles must follow from the rows of the same run's flows, and the run must be the
-/// same whichever rows are wanted.
+/// The row of a group describes the flows that it stands for: sums, largest values and quantiles
+/// must follow from the rows of the same run's flows, and the run must be the same whichever rows
+/// are wanted.
 #[test]
 fn groups_add_up_to_their_flows() {
     let each = run(&dumbbell(9, "record.flows = \"each\""));
@@ -96,7 +96,7 @@ fn rows(result: &RunResult, group: &str) -> usize {
     result.flows.iter().filter(|flow| flow.group == group).count()
 }
 
-/// A million flows would drown their user in rows, or a hundred would lose theirs: groups of up to
+/// Large groups have no rows for their flows unless wanted, and small ones do: groups of up to
 /// 10,000 flows have rows unless the scenario says otherwise.
 #[test]
 fn large_groups_have_no_rows_unless_wanted() {
@@ -116,8 +116,8 @@ fn large_groups_have_no_rows_unless_wanted() {
     assert_eq!(rows(&run(&text(10_001, "record.flows = \"each\"")), "many"), 10_001);
 }
 
-/// A row of a trace or of the log of calls would name another flow than the one that it is about:
-/// names are made from the numbers of flows, group by group.
+/// Rows of a trace and of the log of calls name the flow that they are about: names are made from
+/// the numbers of flows, group by group.
 #[test]
 fn records_name_the_flows_of_every_group() {
     let (result, tables) = record(&dumbbell(3, "record.trace = 100000"));
@@ -140,7 +140,7 @@ fn records_name_the_flows_of_every_group() {
     assert!(names.into_iter().eq(expected));
 }
 
-/// Somebody who asks for rows in other words would get what he did not ask for.
+/// Only two kinds of rows are known: another word is refused.
 #[test]
 fn only_two_kinds_of_rows_are_known() {
     let text = dumbbell(1, "record.flows = \"all\"");

@@ -28,11 +28,11 @@ fn rate(run: &RunResult, name: &str) -> f64 {
     flow(run, name).counted.throughput_bps
 }
 
-/// The rate would settle where delay is another: with the signal x = d_queue and the offset
-/// x - XREF * RMAX / r_ref = 0 (RFC 8698, equations 5 to 7), at r_ref = C = 10 Mbit/s the queuing
-/// delay is 10 ms * 15 / 10 = 15 ms. With propagation and one packet of 1040 B that is
-/// 15 + 20 + 0.832 ms = 35.832 ms; ripple of frames that are not all full packets adds up to one
-/// packet. A law that keeps 10 ms is rejected.
+/// The rate settles at the queuing delay of the equilibrium: with the signal x = d_queue and the
+/// offset x - XREF * RMAX / r_ref = 0 (RFC 8698, equations 5 to 7), at r_ref = C = 10 Mbit/s the
+/// queuing delay is 10 ms * 15 / 10 = 15 ms. With propagation and one packet of 1040 B that is 15 +
+/// 20 + 0.832 ms = 35.832 ms; ripple of frames that are not all full packets adds up to one packet.
+/// A law that keeps 10 ms is rejected.
 #[test]
 fn a_single_flow_keeps_the_queuing_delay_of_the_equilibrium() {
     let result = run(&scenario("10 Mbit/s", "", &media("m", PLAIN, "")));
@@ -42,8 +42,8 @@ fn a_single_flow_keeps_the_queuing_delay_of_the_equilibrium() {
     assert!((delay - 30.832e-3).abs() > 4.0e-3);
 }
 
-/// Priorities would not weigh flows: the signal is one for both, so r_ref is in proportion to PRIO,
-/// and queuing delay is 10 ms * 15 / 3.333 = 45 ms.
+/// Flows share a link in proportion to their priorities: the signal is one for both, so r_ref is in
+/// proportion to PRIO, and queuing delay is 10 ms * 15 / 3.333 = 45 ms.
 #[test]
 fn flows_share_a_link_in_proportion_to_their_priorities() {
     let flows = media("m", PLAIN, "") + &media("n", PLAIN, "priority = 2.0");
@@ -55,13 +55,12 @@ fn flows_share_a_link_in_proportion_to_their_priorities() {
     assert!((delay - 65.832e-3).abs() < 0.832e-3, "{delay}");
 }
 
-/// Losses would weigh in proportion instead of by their square: at p = 2 % without queuing delay
-/// x = 10 ms * (0.02 / 0.01)^2 = 40 ms, so r_ref = 10 ms * RMAX / 40 ms = RMAX / 4. The mean of a
-/// square is more than the square of the mean: windows of 0.5 s hold about 230 packets, smoothed
-/// over about ten reports (five windows), so the variance of the ratio is at most
-/// 0.02 * 0.98 / 230 / 2 = 4.3e-5, a tenth of 0.02^2; and r_ref, which goes by the mean of the
-/// signal over the inverse of itself, is off by no more than that. In proportion it would be
-/// RMAX / 2.
+/// Losses weigh by their square: at p = 2 % without queuing delay x = 10 ms * (0.02 / 0.01)^2 = 40
+/// ms, so r_ref = 10 ms * RMAX / 40 ms = RMAX / 4. The mean of a square is more than the square of
+/// the mean: windows of 0.5 s hold about 230 packets, smoothed over about ten reports (five
+/// windows), so the variance of the ratio is at most 0.02 * 0.98 / 230 / 2 = 4.3e-5, a tenth of
+/// 0.02^2; and r_ref, which goes by the mean of the signal over the inverse of itself, is off by no
+/// more than that. In proportion it would be RMAX / 2.
 #[test]
 fn random_losses_set_the_rate_by_their_square() {
     let loss = "impairment = { loss = { probability = 0.02 } }\n";
@@ -71,9 +70,9 @@ fn random_losses_set_the_rate_by_their_square() {
     interval(&runs, |run| rate(run, "m")).rejects(7.5e6);
 }
 
-/// A receiver would report for ever to a sender that has gone, or a sender send what waits after
-/// its end: from 1 s to 2 s there are 25 frames, and reports come every 100 ms from the first
-/// packet on until none has arrived for one interval.
+/// A receiver stops reporting to a sender that has gone, and a sender sends nothing after its end:
+/// from 1 s to 2 s there are 25 frames, and reports come every 100 ms from the first packet on
+/// until none has arrived for one interval.
 #[test]
 fn media_stop_and_with_them_reports() {
     let text = "duration = \"60 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
@@ -92,7 +91,8 @@ fn media_stop_and_with_them_reports() {
     assert!((counted.goodput_bps - 25.0 * 710.0 * 8.0 / 60.0).abs() < 1e-9);
 }
 
-/// Media that are ECN-capable would lose packets, or others be marked.
+/// Media that are ECN-capable are marked and lose no packets; others lose packets and are not
+/// marked.
 #[test]
 fn media_are_marked_or_lose_packets() {
     let codel = "queue = { codel = { target = \"5 ms\", ecn = true } }\n";
@@ -104,7 +104,7 @@ fn media_are_marked_or_lose_packets() {
     }
 }
 
-/// What cannot be would be run: each is refused with its key.
+/// Media that cannot be are refused with their key.
 #[test]
 fn wrong_media_are_refused_with_their_key() {
     let text = scenario("10 Mbit/s", "", &media("m", PLAIN, "kappa = 0.5"));

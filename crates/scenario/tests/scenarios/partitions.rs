@@ -75,14 +75,14 @@ fn dual_bottleneck(more: &str) -> String {
     )
 }
 
-/// A run on several cores would be another run: two bottlenecks with TCP, ECN and SACK blocks there
-/// and back, losses, and datagrams, on up to 16 threads.
+/// A run on several cores is the same run: two bottlenecks with TCP, ECN and SACK blocks there and
+/// back, losses, and datagrams, on up to 16 threads.
 #[test]
 fn two_bottlenecks() {
     assert!(check(&read(&dual_bottleneck("")), &[2, 3, 4, 16], false));
 }
 
-/// What a wire loses, doubles or delays would be something else where it leads into another
+/// The losses, duplicates and delays of a wire do not depend on whether it leads into another
 /// partition: each impairment on the way of segments and on that of acknowledgements.
 #[test]
 fn impaired_wires() {
@@ -96,7 +96,7 @@ fn impaired_wires() {
     }
 }
 
-/// What is measured or sampled would depend on threads: with a warm-up and time series every result
+/// Measurements and samples do not depend on threads: with a warm-up and time series every result
 /// and every sample is the same.
 #[test]
 fn a_warm_up_and_series() {
@@ -106,15 +106,15 @@ fn a_warm_up_and_series() {
     assert!(check(&warm, &[2, 3], true));
 }
 
-/// Records of packets would be out of order: with a trace the run is on one thread, and the same.
+/// Records of packets stay in order: with a trace the run is on one thread, and the same.
 #[test]
 fn a_trace_keeps_the_run_on_one_thread() {
     let scenario = read(&dual_bottleneck("[record]\ntrace = 50000\n"));
     assert!(!check(&scenario, &[2], true));
 }
 
-/// A ring would be cut, or what crosses it arrive otherwise: two rings joined by links, with
-/// stations that no other partition may hold, TCP both ways over both, and datagrams.
+/// A ring stays whole, and what crosses it arrives as on one thread: two rings joined by links,
+/// with stations that no other partition may hold, TCP both ways over both, and datagrams.
 #[test]
 fn rings_stay_whole() {
     let ring = |name: &str| {
@@ -183,15 +183,15 @@ fn torus(side: usize, delay: &str) -> String {
     format!("duration = \"0.4 s\"\n[links]\n{links}[flows]\n{flows}")
 }
 
-/// A large network would run differently on several cores: 64 routers in a torus, with TCP and
-/// datagrams both ways through every border.
+/// A large network runs alike on several cores: 64 routers in a torus, with TCP and datagrams both
+/// ways through every border.
 #[test]
 fn sixty_four_routers() {
     assert!(check(&read(&torus(8, "4 ms")), &[2, 3, 4], false));
 }
 
-/// A network without delays would hang or go wrong on several threads: it runs on one. Where links
-/// without delay join only some of the nodes, the network is divided at the others.
+/// A network without delays runs on one thread. Where links without delay join only some of the
+/// nodes, the network is divided at the others.
 #[test]
 fn links_without_delay_are_never_borders() {
     assert!(!check(&read(&torus(4, "0 s")), &[2, 4], false));
@@ -203,8 +203,8 @@ fn links_without_delay_are_never_borders() {
     assert!(check(&read(&text), &[2, 3], false));
 }
 
-/// Somebody's scenario would be an exception: every scenario of `tests/data`, with calls, shapers,
-/// meters and schedulers among them.
+/// Every scenario of `tests/data` is the same on several threads, with calls, shapers, meters and
+/// schedulers among them.
 #[test]
 fn every_scenario_of_the_tests() {
     for (name, scenario) in every_scenario() {
@@ -268,8 +268,8 @@ fn random_network(draw: &mut Stream) -> String {
     text
 }
 
-/// Some network would be divided where it cannot be, or a packet would find another state in
-/// another partition: sixty random networks, most of which can be divided.
+/// Random networks are divided only where they can be, and each packet finds the same state in
+/// every division: sixty random networks, most of which can be divided.
 #[test]
 fn random_networks() {
     let mut divided = 0;
@@ -282,8 +282,8 @@ fn random_networks() {
     assert!(divided > 30, "only {divided} networks were divided");
 }
 
-/// A cell, a policer's release or a notification would cross a border at another time than without
-/// it: random networks of paced sources.
+/// Cells, releases of a policer and notifications cross a border at their own times: random
+/// networks of paced sources.
 #[test]
 fn random_networks_of_cells() {
     let mut divided = 0;

@@ -82,11 +82,11 @@ fn distance(curve: &[(f64, f64)], model: &Fluid) -> f64 {
     gaps.sum::<f64>() / curve.len() as f64
 }
 
-/// Termination would not slow down as its marking rule says (draft-babiarz-pcn-explicit-
-/// marking-02, sections 1.2 and 4.8): an excess of E B/s is marked E/(s + n) times a second by the
-/// SR meter, as a packet of n bytes that is marked takes no tokens and adds s, and E/px times by
-/// the excess load meter, where it takes them. With s = px = 1064 B and n = 200 B, k = 10 kB/s over
-/// 1264 or 1064 B: 7.91/s and 9.40/s.
+/// Termination slows down as its marking rule says (draft-babiarz-pcn-explicit-marking-02, sections
+/// 1.2 and 4.8): an excess of E B/s is marked E/(s + n) times a second by the SR meter, as a packet
+/// of n bytes that is marked takes no tokens and adds s, and E/px times by the excess load meter,
+/// where it takes them. With s = px = 1064 B and n = 200 B, k = 10 kB/s over 1264 or 1064 B: 7.91/s
+/// and 9.40/s.
 ///
 /// The curve is within 1.5 % of the excess at the start in the mean. The other meter's k, and a k
 /// 20 % off, are twice as far and further than 2 %.
@@ -105,9 +105,9 @@ fn termination_follows_the_fluid_model() {
     }
 }
 
-/// The control loop would have another delay than asked for: with a round-trip time of
-/// 90 ms and s = 2064 B (k tau = 0.40, above 1/e: it overshoots a little) the curve is that of the
-/// delayed equation, and neither that of other delays nor that of none.
+/// The control loop has the delay asked for: with a round-trip time of 90 ms and s = 2064 B (k tau
+/// = 0.40, above 1/e: it overshoots a little) the curve is that of the delayed equation, and
+/// neither that of other delays nor that of none.
 #[test]
 fn the_round_trip_delays_termination() {
     let meter = "sr_meter = { rate = \"320 Mbit/s\", size = \"40 kB\", slow_down = \"2064 B\" }";
@@ -141,9 +141,10 @@ fn timeline(admission: &str) -> String {
         .replace("duplex", "delay = \"4 ms\"\nduplex")
 }
 
-/// When packets of a run reach the egress node, and whether they come AS-marked by the rule of
-/// draft-babiarz-pcn-explicit-marking-02, section 1.2, worked out here from the times at which they
-/// are sent, in bit and ps: a bucket of 8000 bit, 80 bit each ms, threshold 4000 bit.
+/// Returns the times at which packets of a run reach the egress node, and whether they come
+/// AS-marked by the rule of draft-babiarz-pcn-explicit-marking-02, section 1.2, worked out here
+/// from the times at which they are sent, in bit and ps: a bucket of 8000 bit, 80 bit each ms,
+/// threshold 4000 bit.
 fn egress(tables: &[forebay_network::record::RecordTable]) -> Vec<(u64, bool)> {
     let (mut fill, mut last) = (8000.0_f64, 0);
     let rows = trace(tables);
@@ -205,13 +206,12 @@ fn by_change(egress: &[(u64, bool)]) -> Vec<(u64, u64)> {
     blocked
 }
 
-/// Admission would stop or continue at other times than the law says
-/// (draft-babiarz-pcn-explicit-marking-02, section 2.3). By hand: at 1 s the bucket holds 800 B
-/// after the first call's packet, the rerouted call's takes 200, and 10 ms bring 100: 600, 500,
-/// then 400 at 1.02 s is the first below the threshold of 500 B. It is at the egress node 5 ms
-/// later and its signal at the ingress node at 1.075 s. From there on the law is followed on the
-/// marks worked out from the packets sent; the run itself must show the same times, and every new
-/// call must be blocked or admitted accordingly.
+/// Admission stops and continues at the times of its law (draft-babiarz-pcn-explicit-marking-02,
+/// section 2.3). By hand: at 1 s the bucket holds 800 B after the first call's packet, the rerouted
+/// call's takes 200, and 10 ms bring 100: 600, 500, then 400 at 1.02 s is the first below the
+/// threshold of 500 B. It is at the egress node 5 ms later and its signal at the ingress node at
+/// 1.075 s. From there on the law is followed on the marks worked out from the packets sent; the
+/// run itself must show the same times, and every new call must be blocked or admitted accordingly.
 #[test]
 fn admission_follows_its_law() {
     let laws: [(&str, Law); 2] = [("\"stop_timer\"", by_timer), ("\"marking_change\"", by_change)];
@@ -249,12 +249,12 @@ fn admission_follows_its_law() {
     }
 }
 
-/// The standard's edge nodes would leave an overload, or terminate far below what the links
-/// sustain. Controlled load (RFC 6661): the excess rate is 8 Mbit/s, 100 calls of G.711. Single
-/// marking (RFC 6662): the admissible rate is 8 Mbit/s and U = 1.5, so 150 calls are sustained. Of
-/// 200 calls those beyond end, within one call and the tokens of the bucket (12.5 kB are a call and
-/// a quarter for 1 s), and by the sixth report. All new calls from the first report of marks to the
-/// end of the overload are blocked. Without termination all 200 stay.
+/// The standard's edge nodes end an overload, near what the links sustain. Controlled load (RFC
+/// 6661): the excess rate is 8 Mbit/s, 100 calls of G.711. Single marking (RFC 6662): the
+/// admissible rate is 8 Mbit/s and U = 1.5, so 150 calls are sustained. Of 200 calls those beyond
+/// end, within one call and the tokens of the bucket (12.5 kB are a call and a quarter for 1 s),
+/// and by the sixth report. All new calls from the first report of marks to the end of the overload
+/// are blocked. Without termination all 200 stay.
 #[test]
 fn the_standards_edges_end_an_overload_near_the_sustainable_rate() {
     let controlled = (
@@ -303,10 +303,10 @@ fn times_of(log: &[(u64, &'static str, String, u64)], event: &str) -> Vec<u64> {
     log.iter().filter(|row| row.1 == event).map(|row| row.0).collect()
 }
 
-/// Probing would refuse calls that a link could carry, let in those it could not, or let their
-/// media through before the test is over. While a base load keeps the bucket of the AR meter below
-/// its threshold, every new call is refused, 50 ms and the way (1 packet of 200 B at 8 Mbit/s, 0.2
-/// ms, and what waits before it) after its arrival; without that load none is.
+/// Probing refuses calls while there are marks, and only then, and media wait until the test is
+/// over. While a base load keeps the bucket of the AR meter below its threshold, every new call is
+/// refused, 50 ms and the way (1 packet of 200 B at 8 Mbit/s, 0.2 ms, and what waits before it)
+/// after its arrival; without that load none is.
 #[test]
 fn probing_refuses_exactly_under_marks() {
     for scheme in ["before_media", "during_media_delay"] {
@@ -357,7 +357,7 @@ fn probing_refuses_exactly_under_marks() {
     }
 }
 
-/// Results would depend on what is recorded or on the run before: an overloaded domain with
+/// Results depend neither on what is recorded nor on the run before: an overloaded domain with
 /// everything in it gives the same digest twice and with recording on, and another for another
 /// replication.
 #[test]

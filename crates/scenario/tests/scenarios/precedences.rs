@@ -1,4 +1,4 @@
-//! What links count by precedence: each of the 64 that are allowed by itself.
+//! Counts of links by precedence: each of the 64 that are allowed by itself.
 
 use forebay_scenario::{Control, RunOptions};
 
@@ -29,10 +29,9 @@ const QUEUES: [&str; 2] = [
     "{ priority = { classes = [\"droptail\", { droptail = { limit = \"20 packets\" } }] } }",
 ];
 
-/// Packets of high precedence would be counted among others, or not at all: of each, what its flow
-/// sent arrived at the first link, and left it or was dropped there; what left it arrived at the
-/// second and was delivered, in packets and in bytes; and the series of throughputs add up to the
-/// bytes that left.
+/// Packets are conserved by precedence, high ones included: of each, what its flow sent arrived at
+/// the first link, and left it or was dropped there; what left it arrived at the second and was
+/// delivered, in packets and in bytes; and the series of throughputs add up to the bytes that left.
 #[test]
 fn packets_are_conserved_by_precedence() {
     let precedences: Vec<u32> = (0..64).collect();
@@ -67,8 +66,8 @@ fn packets_are_conserved_by_precedence() {
     }
 }
 
-/// Lists would hide a precedence that occurred, or run on after the last: they reach to the highest
-/// that occurred, and at least to 3, as most networks have that many.
+/// Lists reach to the highest precedence that occurred, and at least to 3, as most networks have
+/// that many.
 #[test]
 fn lists_reach_to_the_highest_precedence() {
     for (precedences, length) in [(&[0, 1][..], 4), (&[3], 4), (&[5, 2], 6), (&[63], 64)] {
@@ -81,7 +80,7 @@ fn lists_reach_to_the_highest_precedence() {
     }
 }
 
-/// Counters of high precedences would depend on how a network is divided: a run on two threads
+/// Counters of high precedences do not depend on how a network is divided: a run on two threads
 /// counts what a run on one does.
 #[test]
 fn high_precedences_are_counted_on_several_threads() {

@@ -1,4 +1,4 @@
-//! What is recorded of queues, delays and windows, against what follows from the scenario.
+//! Records of queues, delays and windows, against what follows from the scenario.
 
 use forebay_scenario::Scenario;
 
@@ -9,11 +9,11 @@ fn close(values: &[f64], expected: f64) {
     assert!(values.iter().all(near), "{values:?} are not {expected}");
 }
 
-/// Samples would show other queues and delays than those of their interval. Two packets of 1000 B
-/// meet every 100 ms at a link that takes 8 ms for each: one waits for 8 ms in each 100 ms, 0.08 on
-/// average; with 5 ms to the far end, one takes 13 ms and the other 21 ms. A group has no delay in
-/// a sample without deliveries: the third starts after 1 s; its packets come 30 ms after the others
-/// and wait for no other.
+/// Samples show the queue and the delay of their interval. Two packets of 1000 B meet every 100 ms
+/// at a link that takes 8 ms for each: one waits for 8 ms in each 100 ms, 0.08 on average; with 5
+/// ms to the far end, one takes 13 ms and the other 21 ms. A group has no delay in a sample without
+/// deliveries: the third starts after 1 s; its packets come 30 ms after the others and wait for no
+/// other.
 #[test]
 fn samples_tell_the_queue_and_the_delay_of_their_interval() {
     let cbr = "udp = {}\ntraffic = { cbr = { rate = \"80 kbit/s\", size = \"1000 B\", \
@@ -57,10 +57,10 @@ fn congested(ecn: bool, record: &str) -> String {
     )
 }
 
-/// What a sender did to its window would be recorded wrongly. RFC 5681, section 3.1, and RFC 6582:
-/// after a loss the window begins at the threshold, half of the flight but at least two segments;
-/// after a timeout it is one segment. RFC 3168, section 6.1.2: ECN halves it. Every timeout that is
-/// counted has a row, and recording changes no run.
+/// Reductions of a sender's window are recorded as the standards have them. RFC 5681, section 3.1,
+/// and RFC 6582: after a loss the window begins at the threshold, half of the flight but at least
+/// two segments; after a timeout it is one segment. RFC 3168, section 6.1.2: ECN halves it. Every
+/// timeout that is counted has a row, and recording changes no run.
 #[test]
 fn reductions_are_those_of_the_standards() {
     const MSS: f64 = 1000.0;
@@ -112,11 +112,11 @@ fn alone(conditioner: &str) -> String {
     )
 }
 
-/// A conditioner that adapts to round-trip times would not get them, alone or inside another: 1 ms
-/// for the segment, 40 us for the acknowledgement and twice 10 ms make 21.04 ms, whatever the tick
-/// of TCP's own clock; times 125000 B/s (and twice that) they make depths of 2630 B (and 5260 B).
-/// Where no conditioner adapts none is reported, so that packets, and with them digests, are as
-/// they always were.
+/// A conditioner that adapts to round-trip times gets them, alone and inside another: 1 ms for the
+/// segment, 40 us for the acknowledgement and twice 10 ms make 21.04 ms, whatever the tick of TCP's
+/// own clock; times 125000 B/s (and twice that) they make depths of 2630 B (and 5260 B). Where no
+/// conditioner adapts none is reported, so that packets, and with them digests, are as they always
+/// were.
 #[test]
 fn conditioners_hear_of_round_trip_times() {
     let adaptive = "{ adaptive_token_bucket = { cir = \"1 Mbit/s\", pir = \"2 Mbit/s\" } }";
@@ -138,8 +138,8 @@ fn conditioners_hear_of_round_trip_times() {
     }
 }
 
-/// The window of one flow of a group would be that of another, or a mean: the rates of all of them
-/// add up to the group's, and so do windows and packets in flight to means over those that send.
+/// The window of one flow of a group is its own, not a mean: the rates of all of them add up to the
+/// group's, and so do windows and packets in flight to means over those that send.
 #[test]
 fn single_flows_add_up_to_their_group() {
     let record_of = "[record]\nseries = \"100 ms\"\nseries_of = [\"flows.t\", \"flows.t[3]\", \
@@ -168,8 +168,7 @@ fn single_flows_add_up_to_their_group() {
     assert!(apart > 100, "the flows differ");
 }
 
-/// A flow that is not there would be left out without a word, or be written in a form that the
-/// results do not have.
+/// Flows that are not there are refused, and so are forms in which the results do not have them.
 #[test]
 fn flows_that_are_not_there_are_refused() {
     for (wrong, near) in [("flows.t[4]", "flows.t"), ("flows.t[01]", "flows.t"), ("t[1]", "flows")]

@@ -1,4 +1,4 @@
-//! How TCP finds and repairs losses, against what that must cost.
+//! Detection and repair of losses by TCP, against what they must cost.
 
 use crate::support::{flow, link, run};
 use forebay_scenario::{Counted, FlowResult};
@@ -19,7 +19,7 @@ fn impaired(impairment: &str, duration: &str, traffic: &str, tcp: &str) -> FlowR
 
 const RACK: &str = "loss_detection = \"rack\"";
 
-/// A retransmission that is lost would cost a timeout. Of the packets 1 % are lost: of R
+/// A retransmission that is lost costs no timeout. Of the packets 1 % are lost: of R
 /// retransmissions R/100, each of which RFC 6675 notices by its timer alone; those of one window
 /// share a timeout, and at windows of a dozen segments (sqrt(1.5/p) = 12) few do. By time they are
 /// noticed by the segments sent behind them. What remains are those behind which nothing arrives
@@ -38,8 +38,8 @@ fn a_lost_retransmission_costs_no_timeout() {
     assert!(by_time.goodput_bps > by_duplicates.goodput_bps);
 }
 
-/// Reordering would be taken for loss. Delays of up to 20 ms let a packet of 1.2 ms come behind up
-/// to 16 that left after it: by duplicate acknowledgements that is a loss time and again, and the
+/// Reordering is not taken for loss. Delays of up to 20 ms let a packet of 1.2 ms come behind up to
+/// 16 that left after it: by duplicate acknowledgements that is a loss time and again, and the
 /// window stays below half of what it could be. By time it is within a quarter of the round trip,
 /// 25 ms: once a segment has been seen to come late, none is sent again, and the window is the
 /// receiver's, 60 segments for each round trip, of 110 ms in the mean and at most 120.
@@ -58,10 +58,11 @@ fn reordering_is_no_loss() {
     assert!(little < 0.5 * much, "{little}");
 }
 
-/// The last segments of a transfer would wait for a timeout of a second. Of six segments, three in
-/// the first round trip, an outage swallows those that arrive after 154 ms: the fifth and the
-/// sixth, or the latter. Two round trips later, at 305 to 310 ms, the last is sent again; with what
-/// that reveals all is there by 0.6 s, when without probes nothing more has been sent.
+/// The last segments of a transfer are probed and do not wait for a timeout of a second. Of six
+/// segments, three in the first round trip, an outage swallows those that arrive after 154 ms: the
+/// fifth and the sixth, or the latter. Two round trips later, at 305 to 310 ms, the last is sent
+/// again; with what that reveals all is there by 0.6 s, when without probes nothing more has been
+/// sent.
 #[test]
 fn the_tail_of_a_transfer_is_probed() {
     let arrived = |tcp: &str| {

@@ -20,11 +20,11 @@ fn network(residual: &str, queue: &str, rate: &str) -> String {
     )
 }
 
-/// A packet that finds the link idle would not wait for the rest of one of 1500 B (12 ms): a
-/// uniform time, of mean 6 ms and below 12 ms, before its own 1 ms and the 3 ms of the way. Of
-/// 20,000 packets the mean's standard error is 12 / sqrt(12 * 20000) = 0.0245 ms and the largest
-/// lies within 0.01 ms of 12 ms but for a chance of e^-16. The mean wait of a whole packet's time
-/// and the mean residual of a random one's, 12/3 ms, are rejected.
+/// A packet that finds the link idle waits for the rest of one of 1500 B (12 ms): a uniform time,
+/// of mean 6 ms and below 12 ms, before its own 1 ms and the 3 ms of the way. Of 20,000 packets the
+/// mean's standard error is 12 / sqrt(12 * 20000) = 0.0245 ms and the largest lies within 0.01 ms
+/// of 12 ms but for a chance of e^-16. The mean wait of a whole packet's time and the mean residual
+/// of a random one's, 12/3 ms, are rejected.
 #[test]
 fn whoever_finds_the_link_idle_waits_for_the_rest_of_a_packet() {
     for queue in QUEUES {
@@ -56,7 +56,7 @@ fn whoever_finds_the_link_idle_waits_for_the_rest_of_a_packet() {
     }
 }
 
-/// Links without such traffic would wait for it: every packet takes 1 + 3 ms.
+/// Links without such traffic do not wait for it: every packet takes 1 + 3 ms.
 #[test]
 fn without_it_nobody_waits() {
     for queue in QUEUES {
@@ -65,7 +65,7 @@ fn without_it_nobody_waits() {
     }
 }
 
-/// A busy link would let packets of lower priority in between: at the link's own rate the first
+/// A busy link lets no packets of lower priority in between: at the link's own rate the first
 /// packet waits for less than 12 ms, and all others exactly as long as the first, since each finds
 /// the link busy with its predecessor.
 #[test]
@@ -84,11 +84,11 @@ fn on_a_busy_link_only_the_first_waits() {
     }
 }
 
-/// The rest would strike others than the packets that find no packet of their own class: M/D/1 in
-/// which the first packet of a busy period needs a set-up time D waits rho s / (2 (1 - rho)) + (2
-/// E[D] + lambda E[D^2]) / (2 (1 + lambda E[D])) (Welch 1964, On a generalized M/G/1 queuing
-/// process in which the first customer of each busy period receives exceptional service). At rho
-/// 0.5, s = 1 ms, D uniform up to 12 ms, E[D^2] = 48: 0.5 + (12 + 24) / 8 = 5 ms.
+/// Only packets that find no packet of their own class wait for the rest: M/D/1 in which the first
+/// packet of a busy period needs a set-up time D waits rho s / (2 (1 - rho)) + (2 E[D] + lambda
+/// E[D^2]) / (2 (1 + lambda E[D])) (Welch 1964, On a generalized M/G/1 queuing process in which the
+/// first customer of each busy period receives exceptional service). At rho 0.5, s = 1 ms, D
+/// uniform up to 12 ms, E[D^2] = 48: 0.5 + (12 + 24) / 8 = 5 ms.
 ///
 /// Rejected are M/D/1's 0.5 ms, 0.5 + 12 ms, and the 0.5 + 6 ms of packets of lower priority sent
 /// one after the other, which the draft's service time b) approximates: there, the first of several

@@ -37,10 +37,10 @@ fn laws() -> Vec<String> {
     FAIRNESS.iter().map(choice).collect()
 }
 
-/// Packets would vanish on a ring, be made from nothing, or be lost in transit: when all sources
-/// have stopped and the ring has run empty, every packet sent was delivered or dropped, no span
-/// lost one but in the queues of its own host, and what must hold in any run does.
-/// Queues of hosts have room for 30 kB, 20 packets, and are asked for more than the ring carries.
+/// An emptied ring has lost and made no packet, in transit or elsewhere: when all sources have
+/// stopped and the ring has run empty, every packet sent was delivered or dropped, no span lost one
+/// but in the queues of its own host, and what must hold in any run does. Queues of hosts have room
+/// for 30 kB, 20 packets, and are asked for more than the ring carries.
 #[test]
 fn an_emptied_ring_has_lost_nothing() {
     for law in &laws() {
@@ -85,8 +85,8 @@ fn an_emptied_ring_has_lost_nothing() {
     }
 }
 
-/// The smallest ring could not be had, or its stations would use the same span twice: both send all
-/// they can to each other, over the two spans of the outer ringlet.
+/// Two stations are the smallest ring, and each uses a span of its own: both send all they can to
+/// each other, over the two spans of the outer ringlet.
 #[test]
 fn two_stations_are_a_ring() {
     let flows = udp("there", "F", "A", "") + &udp("back", "A", "F", "");
@@ -100,8 +100,8 @@ fn two_stations_are_a_ring() {
     }
 }
 
-/// Packets would go the long way round: from B to F it is 2 spans on the outer ringlet (B, A, F),
-/// from D to F 2 on the inner one; in the middle, both ways are equally long.
+/// Packets take the shorter side: from B to F it is 2 spans on the outer ringlet (B, A, F), from D
+/// to F 2 on the inner one; in the middle, both ways are equally long.
 #[test]
 fn packets_take_the_shorter_side() {
     let flows = udp("b", "B", "F", "precedence = 1") + &udp("d", "D", "F", "precedence = 1");
@@ -119,7 +119,7 @@ fn packets_take_the_shorter_side() {
     }
 }
 
-/// A user could not send packets the longer way on purpose.
+/// A route can go the longer side of a ring on purpose.
 #[test]
 fn a_route_can_go_the_longer_side() {
     let way = r#"route = ["F", "E", "D", "C", "B", "A"]"#;
@@ -128,8 +128,8 @@ fn a_route_can_go_the_longer_side() {
     assert_eq!(link(&result, "metro.inner.F").throughput_bps, 0.0);
 }
 
-/// Rings would be an island: TCP between hosts on links at two stations runs over the ring and
-/// back, and gets what the slowest link on the way carries, 1460 of 1500 bytes of 10 Mbit/s.
+/// Rings connect hosts beside them: TCP between hosts on links at two stations runs over the ring
+/// and back, and gets what the slowest link on the way carries, 1460 of 1500 bytes of 10 Mbit/s.
 #[test]
 fn tcp_between_hosts_runs_over_a_ring() {
     let hosts = r#"
@@ -155,8 +155,8 @@ tcp = { profile = "rfc", mss = "1460 B" }
     }
 }
 
-/// The ring of a scenario would not be the one whose parts are tested: with SRP-fa two backlogged
-/// stations get half of the line each; without a law the one downstream gets nothing.
+/// The ring of a scenario is the one whose parts are tested: with SRP-fa two backlogged stations
+/// get half of the line each; without a law the one downstream gets nothing.
 #[test]
 fn two_stations_share_by_the_law_chosen() {
     let flows =
@@ -172,7 +172,7 @@ fn two_stations_share_by_the_law_chosen() {
     }
 }
 
-/// Runs could not be repeated, or recording would change them.
+/// Runs can be repeated, and recording does not change them.
 #[test]
 fn recording_does_not_change_a_run() {
     for law in &laws() {
@@ -188,7 +188,7 @@ fn recording_does_not_change_a_run() {
     }
 }
 
-/// What the law does could not be drawn: each span has its own series, with the allowed rate of the
+/// Series show what the law does: each span has its own series, with the allowed rate of the
 /// station that it leaves, which is the line for one that is alone.
 #[test]
 fn series_tell_what_a_station_may_send() {
@@ -199,7 +199,7 @@ fn series_tell_what_a_station_may_send() {
     assert!(allowed.iter().all(|bps| (bps / 622.08e6 - 1.0).abs() < 1e-9), "{allowed:?}");
 }
 
-/// A wrong ring would run, or its message would point elsewhere.
+/// A wrong ring is refused, and its message points to its place.
 #[test]
 fn wrong_rings_are_refused_where_they_stand() {
     let good = ring(SRP_FA, &udp("f", "F", "A", ""));
@@ -238,7 +238,8 @@ fn wrong_rings_are_refused_where_they_stand() {
     }
 }
 
-/// A route could enter a ring twice or turn round on it, which its table of ways cannot hold.
+/// A route that enters a ring twice or turns round on it is refused: the ring's table of ways
+/// cannot hold it.
 #[test]
 fn a_ring_is_passed_once_and_on_one_ringlet() {
     let links = "[links.x]\nfrom = \"E\"\nto = \"X\"\nrate = \"1 Gbit/s\"\n\

@@ -113,7 +113,7 @@ impl Case {
         Sawtooth { peak: self.peak(), period, utilization }
     }
 
-    /// What a simulated flow does over some eight periods, the first three of them not counted.
+    /// Simulates a flow over some eight periods, the first three of them not counted.
     fn simulated(&self, control: &str, byte_counting: bool, period: f64) -> Sawtooth {
         let Self { mbps, rtt_ms, buffer, delayed_ack } = self;
         let (warm_up, duration) = ((3.0 * period).ceil() + 5.0, (8.0 * period).ceil() + 5.0);
@@ -149,10 +149,10 @@ fn apart(a: f64, b: f64) -> f64 {
     (a / b - 1.0).abs()
 }
 
-/// Reno in steady state would be another sender than RFC 5681's: peak within a packet of the closed
-/// form (a window that is no whole number may grow once more), period within 3 % (windows are whole
-/// packets, and an acknowledgement for two of them comes up to one packet late), utilisation within
-/// 1.5 % of the link (what is sent in bursts at the smallest window can leave it idle).
+/// Reno in steady state is RFC 5681's: peak within a packet of the closed form (a window that is no
+/// whole number may grow once more), period within 3 % (windows are whole packets, and an
+/// acknowledgement for two of them comes up to one packet late), utilisation within 1.5 % of the
+/// link (what is sent in bursts at the smallest window can leave it idle).
 #[test]
 fn reno() {
     for case in Case::all() {
@@ -165,7 +165,7 @@ fn reno() {
     }
 }
 
-/// The test above would accept growth by acknowledgement, which takes twice as long where
+/// Growth by acknowledgement is told apart by the test above: it takes twice as long where
 /// acknowledgements are delayed (RFC 3465, section 2.1).
 #[test]
 fn growth_by_acknowledgement_is_told_apart() {
@@ -178,9 +178,9 @@ fn growth_by_acknowledgement_is_told_apart() {
     assert!(apart(found.period, twice) < 0.05, "{form:?}, found {found:?}");
 }
 
-/// CUBIC in steady state would be another sender than RFC 9438's: peak within a packet, period
-/// within 6 % (near the peak the curve is flat: a packet's difference in where the loss falls moves
-/// it by cbrt(1 / 0.4) = 1.4 s of some 4 at once, so that periods vary), utilisation within 1.5 %.
+/// CUBIC in steady state is RFC 9438's: peak within a packet, period within 6 % (near the peak the
+/// curve is flat: a packet's difference in where the loss falls moves it by cbrt(1 / 0.4) = 1.4 s
+/// of some 4 at once, so that periods vary), utilisation within 1.5 %.
 #[test]
 fn cubic() {
     for case in Case::all() {

@@ -27,7 +27,7 @@ impl Interval {
         Self { mean, half: T * (squares / (n - 1.0) / n).sqrt() }
     }
 
-    /// Whether `value` lies inside.
+    /// Returns true if `value` lies inside.
     pub fn holds(&self, value: f64) -> bool {
         (self.mean - value).abs() <= self.half
     }

@@ -1,4 +1,4 @@
-//! What the tests of whole scenarios share.
+//! Parts shared by the tests of whole scenarios.
 
 use forebay_network::record::{Column, RecordTable};
 use forebay_parameters::Entry;
@@ -103,7 +103,7 @@ pub fn names<'t>(table: &'t RecordTable, name: &str) -> &'t [String] {
     }
 }
 
-/// What happened to calls: times in ps, events, names of flows and numbers of calls.
+/// Returns the events of calls: times in ps, events, names of flows and numbers of calls.
 pub fn call_log(tables: &[RecordTable]) -> Vec<(u64, &'static str, String, u64)> {
     let table = table(tables, "calls");
     let (events, flows) = (words(table, "event"), names(table, "flow"));
@@ -134,7 +134,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether it is about a data packet, not of an acknowledgement.
+    /// Returns true if it is about a data packet, not an acknowledgement.
     pub fn is_data(&self) -> bool {
         self.kind != "ack"
     }

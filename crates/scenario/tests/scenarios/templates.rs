@@ -90,7 +90,8 @@ fn wrong(was: &str, becomes: &str) -> String {
     read(&TOP.replacen(was, becomes, 1), &FILES, &[]).err().expect("it is wrong")
 }
 
-/// A network in several files and with sites would not be the one that it stands for.
+/// A network in several files and with sites is the one written out in one file, with its hash and
+/// description.
 #[test]
 fn files_and_sites_give_what_is_written_out() {
     let short = read(TOP, &FILES, &[]).unwrap();
@@ -99,7 +100,7 @@ fn files_and_sites_give_what_is_written_out() {
     assert_eq!(short.describe(), whole.describe());
 }
 
-/// The text in one piece would not be a scenario, or another one.
+/// The text in one piece is a scenario with all parts of its files and sites.
 #[test]
 fn a_scenario_can_be_had_in_one_piece() {
     let files = |name: &str| {
@@ -113,7 +114,7 @@ fn a_scenario_can_be_had_in_one_piece() {
     assert!(made.get("sites").is_none() && made.get("include").is_none());
 }
 
-/// `--set` could reach either the sites or what they get, but not both.
+/// `--set` reaches both the sites and what they get.
 #[test]
 fn assignments_reach_sites_and_what_they_get() {
     let one = read(TOP, &FILES, &["links.north-access.rate=3 Mbit/s"]).unwrap();
@@ -123,7 +124,7 @@ fn assignments_reach_sites_and_what_they_get() {
     assert!(text.contains("links.north-access.rat: unknown key"), "{text}");
 }
 
-/// Several kinds of sites could not be told apart, or one would get the other's parts.
+/// A scenario can have several lists of sites, each with its own parts.
 #[test]
 fn there_can_be_several_lists_of_sites() {
     let text = TOP.replace("[sites.", "[[sites]].").replace("[[sites]].", "[sites.");
@@ -141,7 +142,7 @@ rate = \"1 Mbit/s\"
     assert!(!more.describe().contains("shop-access"));
 }
 
-/// A slip in a list of sites, or in what they get, would be ignored, or its place not be found.
+/// Slips in a list of sites, and in what they get, are refused at their place.
 #[test]
 fn slips_in_sites_are_refused() {
     for (was, becomes, parts) in [
@@ -182,7 +183,7 @@ fn slips_in_sites_are_refused() {
     assert!(text.contains("values; allowed are up to"), "{text}");
 }
 
-/// A slip in a file that is included would be looked for in another, or on another line.
+/// A slip in a file that is included is reported with that file and its line.
 #[test]
 fn slips_in_included_files_are_placed_there() {
     let with = |name: &str, text: &str| {
@@ -219,7 +220,8 @@ fn slips_in_included_files_are_placed_there() {
     assert!(text.contains("this scenario has no folder"), "{text}");
 }
 
-/// A chain of files would be followed for ever, or until the memory is full.
+/// Chains and numbers of included files are bounded: neither an endless chain nor a long list is
+/// followed.
 #[test]
 fn chains_and_numbers_of_files_are_bounded() {
     let next = |name: &str| {

@@ -39,12 +39,12 @@ fn delivered(result: &RunResult) -> Vec<u64> {
     result.flows.iter().map(|flow| flow.counted.delivered_packets).collect()
 }
 
-/// A result that rests on the arbitrary order of simultaneous packets would pass for one that does
-/// not. Both sources are in step, so every pair ties. The link takes both packets of a pair, is
-/// busy until 15.625 ms, 23.4375 ms, 31.25 ms and 39.0625 ms after them, since it has room for one
-/// of each of the three pairs that come 10, 20 and 30 ms later, and is idle at the next: of four
-/// pairs, all four packets of the source that goes first are served, and one of the other's; the
-/// very last is in transmission when time ends.
+/// A result that rests on the arbitrary order of simultaneous packets is found. Both sources are in
+/// step, so every pair ties. The link takes both packets of a pair, is busy until 15.625 ms,
+/// 23.4375 ms, 31.25 ms and 39.0625 ms after them, since it has room for one of each of the three
+/// pairs that come 10, 20 and 30 ms later, and is idle at the next: of four pairs, all four packets
+/// of the source that goes first are served, and one of the other's; the very last is in
+/// transmission when time ends.
 #[test]
 fn what_rests_on_ties_is_found() {
     let (listed, ties) = run(&scenario("0 s"), Ties::Counted);
@@ -56,8 +56,8 @@ fn what_rests_on_ties_is_found() {
     assert!(orders.contains(&vec![250, 999]), "{orders:?}");
 }
 
-/// Another numbering of the elements would change results that rest on no tie: the second source is
-/// 3 ms late.
+/// Another numbering of the elements does not change results that rest on no tie: the second source
+/// is 3 ms late.
 #[test]
 fn what_rests_on_no_tie_stays() {
     let (listed, ties) = run(&scenario("3 ms"), Ties::Counted);

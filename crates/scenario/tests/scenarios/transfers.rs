@@ -33,12 +33,12 @@ fn rows(tables: &[RecordTable]) -> Vec<(u64, u64, f64)> {
     both.map(|((time, size), slowdown)| (ps(*time), *size, *slowdown)).collect()
 }
 
-/// Completion times would not be those of slow start on an empty link. Six segments, of which two
-/// leave at once and arrive after 51 and 52 ms; their acknowledgements are back at 101.04 and
-/// 102.04 ms, and each lets two go: the first at 101.04 ms, the others behind it, so that the last
-/// arrives 4 ms and 50 ms later, at 155.04 ms. On the empty link they would take 6 + 50 ms. A
-/// second file finds a window of 8 segments, and takes just that. The last segment of a third is of
-/// 480 B: 5 + 0.52 + 50 ms.
+/// Completion times are those of slow start on an empty link. Six segments, of which two leave at
+/// once and arrive after 51 and 52 ms; their acknowledgements are back at 101.04 and 102.04 ms, and
+/// each lets two go: the first at 101.04 ms, the others behind it, so that the last arrives 4 ms
+/// and 50 ms later, at 155.04 ms. On the empty link they would take 6 + 50 ms. A second file finds
+/// a window of 8 segments, and takes just that. The last segment of a third is of 480 B: 5 + 0.52 +
+/// 50 ms.
 #[test]
 fn a_transfer_takes_the_rounds_of_slow_start() {
     let two = "{ file = { size = \"5760 B\", count = 2, interval = \"500 ms\" } }";
@@ -61,9 +61,9 @@ fn a_transfer_takes_the_rounds_of_slow_start() {
     assert_eq!(rows(&tables)[1], (55_520 * US, 5280, 1.0));
 }
 
-/// Transfers of the warm-up would count, those that the end cuts off would be missing, or transfers
-/// would seem to have ended with the first of them: files of six segments every 20 ms, behind each
-/// other on one connection, until 60 ms.
+/// Transfers count in the window in which they are completed, those that the end cuts off are
+/// unfinished, and each ends for itself: files of six segments every 20 ms, behind each other on
+/// one connection, until 60 ms.
 #[test]
 fn windows_and_stops_cut_transfers_off() {
     let files = "{ file = { size = \"5760 B\", count = 100, interval = \"20 ms\" } }";
@@ -87,8 +87,8 @@ fn windows_and_stops_cut_transfers_off() {
     assert_eq!((found.completed, found.unfinished, found.queued), (5, 16, 4));
 }
 
-/// Groups without transfers would have rows, or other results if the network is divided; each
-/// receiver counts for itself, and lies in another partition than the sender.
+/// Groups without transfers have no rows, and results do not depend on the division of a network;
+/// each receiver counts for itself, and lies in another partition than the sender.
 #[test]
 fn transfers_are_those_of_any_division() {
     let files = "{ file = { size = \"15 kB\", count = 40, interval = \"30 ms\" } }";
@@ -108,11 +108,11 @@ fn transfers_are_those_of_any_division() {
     assert_eq!(found.completed_by_size, [0, found.completed, 0, 0]);
 }
 
-/// A transfer on a fresh connection would use what the one before has learnt, or one on a
-/// persistent connection begin anew: six segments take 155.04 ms from an initial window of two, as
-/// above, and 56 ms from a window of eight. That of transfers which find others on their way, or
-/// not all acknowledged, depends on these. Beginnings are Poisson: of 400 expected their number
-/// deviates by 20; the bound is five times that.
+/// A transfer on a fresh connection knows nothing of the one before, and one on a persistent
+/// connection does: six segments take 155.04 ms from an initial window of two, as above, and 56 ms
+/// from a window of eight. That of transfers which find others on their way, or not all
+/// acknowledged, depends on these. Beginnings are Poisson: of 400 expected their number deviates by
+/// 20; the bound is five times that.
 #[test]
 fn fresh_connections_begin_anew() {
     for (connection, later) in [("fresh", 155_040 * US), ("persistent", 56 * MS)] {
@@ -141,11 +141,11 @@ fn fresh_connections_begin_anew() {
     }
 }
 
-/// The end of a fresh connection's data would never be acknowledged, or congestion of the one
-/// before be taken for its own: 40 flows with short transfers share a link that marks and drops,
-/// under every kind of congestion control and recovery. None comes to a standstill: of those of
-/// each flow that begin between 8 and 18 s, 20 in the mean, more than three are completed. That so
-/// few begin has a probability of 3.2e-6, and for any flow of any control 6e-4.
+/// The end of a fresh connection's data is acknowledged, and congestion of the one before is not
+/// taken for its own: 40 flows with short transfers share a link that marks and drops, under every
+/// kind of congestion control and recovery. None comes to a standstill: of those of each flow that
+/// begin between 8 and 18 s, 20 in the mean, more than three are completed. That so few begin has a
+/// probability of 3.2e-6, and for any flow of any control 6e-4.
 #[test]
 fn fresh_connections_survive_congestion() {
     for (control, more) in [
@@ -176,7 +176,7 @@ fn fresh_connections_survive_congestion() {
     }
 }
 
-/// What cannot be would be run, or refused without saying where.
+/// Wrong transfers are refused with their path.
 #[test]
 fn wrong_transfers_are_refused_with_their_path() {
     let refused = |transport: &str, traffic: &str| {
@@ -216,13 +216,13 @@ fn wrong_transfers_are_refused_with_their_path() {
     assert_eq!(refused("tcp = { profile = \"rfc\" }", &slow).0, "flows.f.traffic.transfers.rate");
 }
 
-/// A client would be answered late, twice or too early, or not ask again. A request of 400 B takes
-/// 0.4 ms and 50 ms, and six segments 155.04 ms on a fresh connection, as above; on a persistent
-/// one the first answer takes that long, and others 56 ms. By the interactive response time law
-/// (Lazowska et al., Quantitative System Performance, 1984, section 3.4) a client that thinks for Z
-/// = 1 s in the mean and waits for R completes T / (Z + R) of them in T = 2000 s: 1659.1 of 205.44
-/// ms, 1807.7 of 106.4 ms; with exponential times to think the number deviates by sqrt(T Z^2 / (Z +
-/// R)^3) = 33.8 and 38.4. The bound is five of these.
+/// A client is answered once and in time, and asks again. A request of 400 B takes 0.4 ms and 50
+/// ms, and six segments 155.04 ms on a fresh connection, as above; on a persistent one the first
+/// answer takes that long, and others 56 ms. By the interactive response time law (Lazowska et al.,
+/// Quantitative System Performance, 1984, section 3.4) a client that thinks for Z = 1 s in the mean
+/// and waits for R completes T / (Z + R) of them in T = 2000 s: 1659.1 of 205.44 ms, 1807.7 of
+/// 106.4 ms; with exponential times to think the number deviates by sqrt(T Z^2 / (Z + R)^3) = 33.8
+/// and 38.4. The bound is five of these.
 #[test]
 fn clients_ask_wait_and_think() {
     let cases = [("fresh", 205_440, 1659.1, 33.8), ("persistent", 106_400, 1807.7, 38.4)];
@@ -244,11 +244,11 @@ fn clients_ask_wait_and_think() {
     }
 }
 
-/// A page would be complete before its last object is, or connections ask for more than one object
-/// at a time. Twelve objects of one segment over six connections: requests leave one after the
-/// other and the first arrives after 50.4 ms, others 0.4 ms apart; answers leave at 51.4 to 56.4 ms
-/// and arrive at 101.4 to 106.4 ms. With each, an acknowledgement and the next request leave, 0.44
-/// ms: the last arrives at 156.84 ms, and its answer at 207.84 ms.
+/// A page ends with its last object, and connections ask for one object at a time. Twelve objects
+/// of one segment over six connections: requests leave one after the other and the first arrives
+/// after 50.4 ms, others 0.4 ms apart; answers leave at 51.4 to 56.4 ms and arrive at 101.4 to
+/// 106.4 ms. With each, an acknowledgement and the next request leave, 0.44 ms: the last arrives at
+/// 156.84 ms, and its answer at 207.84 ms.
 #[test]
 fn a_page_ends_with_its_last_object() {
     let page = "{ requests = { think = \"1 s\", objects = 12, connections = 6, \
@@ -263,12 +263,12 @@ fn a_page_ends_with_its_last_object() {
     assert_eq!(transfers(&result).completed_by_size[1], transfers(&result).completed);
 }
 
-/// A client whose request or answer is lost would wait for ever, or be answered twice. A third of
-/// the packets is lost on both ways. A request is repeated after 1 s, 2 s, 4 s and so on: it takes
-/// 1/3 + 2/9 + 4/27 + ... = 1 s longer in the mean. So does an answer of one segment at most, with
-/// timeouts of up to 2 s: 1/3 + 2 (1/9 + 1/27 + ...) = 2/3 s, of twice that where the timeout was
-/// backed off already. With 0.1 s to think and 0.1 s on the links a client is done after 2.5 s at
-/// most, 240 times in 600 s; the bound is 100.
+/// A client whose request or answer is lost does not wait for ever, and is answered once. A third
+/// of the packets is lost on both ways. A request is repeated after 1 s, 2 s, 4 s and so on: it
+/// takes 1/3 + 2/9 + 4/27 + ... = 1 s longer in the mean. So does an answer of one segment at most,
+/// with timeouts of up to 2 s: 1/3 + 2 (1/9 + 1/27 + ...) = 2/3 s, of twice that where the timeout
+/// was backed off already. With 0.1 s to think and 0.1 s on the links a client is done after 2.5 s
+/// at most, 240 times in 600 s; the bound is 100.
 #[test]
 fn lost_requests_are_repeated() {
     let loss = "impairment = { loss = { probability = 0.333 } }\n";
@@ -288,7 +288,8 @@ fn lost_requests_are_repeated() {
     assert!(found.max_completion_s.unwrap() > 1.0);
 }
 
-/// Clients would lack some of their connections, or ask without end at one instant.
+/// Clients that lack some of their connections, or ask without end at one instant, are refused with
+/// their path.
 #[test]
 fn wrong_clients_are_refused_with_their_path() {
     let sizes = "sizes = { constant = { size = \"1 kB\" } }";

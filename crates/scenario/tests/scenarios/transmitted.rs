@@ -1,4 +1,4 @@
-//! What a link has transmitted in an interval, by hand arithmetic.
+//! Transmitted bits of a link in an interval, by hand arithmetic.
 
 use forebay_network::record::{Column, RecordTable};
 
@@ -16,8 +16,8 @@ fn packets(head: &str, rate: &str, queue: &str, precedence: u32) -> String {
 const QUEUES: [&str; 2] =
     ["queue = \"droptail\"", "queue = { priority = { classes = [{ droptail = {} }] } }"];
 
-/// A slow link would seem to carry more than its rate: 10 s at 1 bit/s are 10 bits, of a packet of
-/// 4000 that is sent until 4000 s.
+/// A packet counts as far as it was sent, so that a slow link does not carry more than its rate: 10
+/// s at 1 bit/s are 10 bits, of a packet of 4000 that is sent until 4000 s.
 #[test]
 fn a_packet_counts_as_far_as_it_was_sent() {
     for queue in QUEUES {
@@ -44,9 +44,10 @@ fn series(tables: &[RecordTable], column: &str) -> Vec<f64> {
     }
 }
 
-/// A series would show bursts of whole packets where a link sends all the time: 2 kbit/s, offered
-/// 1 kbit/s in packets of 4000 bits, one every 4 s from 0 on, each sent for 2 s. Samples every
-/// 1.5 s: 3000 bits, 1000, 1000 (from 4 to 4.5 s), 3000, 0 (it ends at 6 s), 2000 (from 8 to 9 s).
+/// Samples share the bits of a packet, so that a series shows no bursts of whole packets where a
+/// link sends all the time: 2 kbit/s, offered 1 kbit/s in packets of 4000 bits, one every 4 s from
+/// 0 on, each sent for 2 s. Samples every 1.5 s: 3000 bits, 1000, 1000 (from 4 to 4.5 s), 3000, 0
+/// (it ends at 6 s), 2000 (from 8 to 9 s).
 #[test]
 fn samples_share_the_bits_of_a_packet() {
     for queue in QUEUES {
@@ -63,7 +64,7 @@ fn samples_share_the_bits_of_a_packet() {
     }
 }
 
-/// A ring would count packets whole where links do not: half a packet of 4000 bits in 2 s.
+/// Rings count parts of packets as links do: half a packet of 4000 bits in 2 s.
 #[test]
 fn the_spans_of_a_ring_count_alike() {
     let text = "duration = \"2 s\"\n[rings.r]\nstations = [\"a\", \"b\", \"c\"]\n\

@@ -25,8 +25,8 @@ fn flow(name: &str, ends: [&str; 2], more: &str) -> String {
 const LIMIT: &str = "queue = { droptail = { limit = \"50 packets\" } }";
 const BULK: &str = "tcp = {}";
 
-/// A buffer without end would stand beside active queue management in a comparison, and its
-/// seconds of delay look like a finding: it is warned of, with the link and the flows.
+/// A queue without limit that TCP fills is warned of, with the link and the flows: its seconds of
+/// delay are no finding to set beside active queue management.
 #[test]
 fn a_queue_without_limit_that_tcp_fills_is_warned_of() {
     for (queue, line) in [("", 2), ("queue = \"droptail\"", 6), ("queue.droptail = {}", 6)] {
@@ -43,9 +43,9 @@ fn a_queue_without_limit_that_tcp_fills_is_warned_of() {
     assert!(matches!(&found[..], [one] if one.contains("links.core.reverse.queue: ")), "{found:?}");
 }
 
-/// Links at which no queue can stand would nag, or the bottleneck be missed: 10 Mbit/s carry what
-/// comes over 10, or over twice 5, Mbit/s, and not what comes over 100, or over 5 and 6; of equal
-/// links in a row the queue is at the first.
+/// Only links at which a queue can stand are warned of: 10 Mbit/s carry what comes over 10, or over
+/// twice 5, Mbit/s, and not what comes over 100, or over 5 and 6; of equal links in a row the queue
+/// is at the first.
 #[test]
 fn only_links_that_more_can_come_to_are_warned_of() {
     let at = |found: Vec<String>| -> Vec<String> {

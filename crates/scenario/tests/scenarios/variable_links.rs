@@ -18,17 +18,17 @@ fn burst(duration: &str, keys: &str) -> String {
 const CBR: &str = "udp = {}\ntraffic = { cbr = { rate = \"8 Mbit/s\", size = \"1000 B\", \
                    random_phase = false } }\n";
 
-/// When data packets were delivered, in ps.
+/// Times in ps at which data packets were delivered.
 fn deliveries(text: &str) -> Vec<u64> {
     let (_, tables) = record(&format!("{text}[record]\ntrace = 100000\n"));
     let rows = trace(&tables);
     rows.iter().filter(|row| row.event == "delivered").map(|row| row.time).collect()
 }
 
-/// Packets would leave at the rate at which they were begun, or in spite of a stall. Of 8000
-/// bit each: the first ends at 8 ms; the second has 2000 bit by 10 ms and 6000 more at
-/// 500 kbit/s, 22 ms; the third 4000 bit by 30 ms, nothing until 50 ms, and 4000 at 2 Mbit/s,
-/// 52 ms; then one each 4 ms. All 3 ms later at the far end.
+/// Packets in transmission follow changes of the rate, stalls included. Of 8000 bit each: the first
+/// ends at 8 ms; the second has 2000 bit by 10 ms and 6000 more at 500 kbit/s, 22 ms; the third
+/// 4000 bit by 30 ms, nothing until 50 ms, and 4000 at 2 Mbit/s, 52 ms; then one each 4 ms. All 3
+/// ms later at the far end.
 #[test]
 fn a_burst_over_changing_rates_leaves_at_exact_times() {
     let steps = "rate = \"1 Mbit/s\"\ndelay = \"3 ms\"\nrate_steps = [\
@@ -49,8 +49,8 @@ fn a_burst_over_changing_rates_leaves_at_exact_times() {
     }
 }
 
-/// A measurement window would count a packet as a whole that it saw half of: in the example above
-/// the window from 15 to 40 ms sees 500 kbit/s for 15 ms, all of which is used.
+/// A measurement window counts the part of a packet that it saw: in the example above the window
+/// from 15 to 40 ms sees 500 kbit/s for 15 ms, all of which is used.
 #[test]
 fn parts_of_packets_count_where_they_are_sent() {
     let keys = "rate = \"1 Mbit/s\"\nrate_steps = [{ at = \"10 ms\", rate = \"500 kbit/s\" }, \
@@ -62,9 +62,9 @@ fn parts_of_packets_count_where_they_are_sent() {
     assert_eq!(link.utilization, 1.0);
 }
 
-/// A schedule would end with its first period: 1 Mbit/s for 5 of 10 ms is 5000 bit a period, so
-/// that packets of 8000 bit end after 1.6, 3.2, 4.8, 6.4 and 8 periods' worth: at 13, 31, 44, 62
-/// and 75 ms.
+/// A schedule repeats after its first period: 1 Mbit/s for 5 of 10 ms is 5000 bit a period, so that
+/// packets of 8000 bit end after 1.6, 3.2, 4.8, 6.4 and 8 periods' worth: at 13, 31, 44, 62 and 75
+/// ms.
 #[test]
 fn steps_repeat() {
     let keys = "rate = \"1 Mbit/s\"\nrepeat = \"10 ms\"\n\
@@ -73,10 +73,10 @@ fn steps_repeat() {
     assert_eq!(deliveries(&burst("100 ms", keys)), expected);
 }
 
-/// A trace would be replayed otherwise than by mm-link: with opportunities of 1500 B at 2, 2, 5 and
-/// 9 ms, those at 2 ms carry three packets of 1000 B, that at 5 ms the fourth and half of the
-/// fifth, that at 9 ms the rest of it. What it has left is lost, as are those at 11 ms and after;
-/// a packet that comes at 11 ms is too late for them and goes at 14 ms.
+/// A trace is replayed as by mm-link: with opportunities of 1500 B at 2, 2, 5 and 9 ms, those at 2
+/// ms carry three packets of 1000 B, that at 5 ms the fourth and half of the fifth, that at 9 ms
+/// the rest of it. What it has left is lost, as are those at 11 ms and after; a packet that comes
+/// at 11 ms is too late for them and goes at 14 ms.
 #[test]
 fn opportunities_are_shared_and_lost() {
     let keys = "trace = { text = \"2\\n2\\n5\\n9\\n\" }\n";
@@ -96,9 +96,9 @@ fn opportunities_are_shared_and_lost() {
     assert_eq!(left_out, given);
 }
 
-/// Packets would overtake each other where the delay falls: a packet each millisecond takes 1 ms
-/// and, until 5 ms, 10 ms of propagation, then 1 ms. The fifth ends at 5 ms and would arrive at
-/// 6 ms, eight before the fourth.
+/// Packets do not overtake each other where the delay falls: a packet each millisecond takes 1 ms
+/// and, until 5 ms, 10 ms of propagation, then 1 ms. The fifth ends at 5 ms and would arrive at 6
+/// ms, eight before the fourth.
 #[test]
 fn a_shorter_delay_does_not_reorder() {
     let text = format!(
@@ -112,8 +112,8 @@ fn a_shorter_delay_does_not_reorder() {
     assert_eq!(deliveries(&text), expected.iter().map(|ms| ms * MS).collect::<Vec<u64>>());
 }
 
-/// A link that changes would treat packets otherwise than one that does not, under some queue: with
-/// a schedule of one rate every packet is received at the same time, whatever the queue.
+/// A link whose schedule has one rate treats packets as one of fixed rate: every packet is received
+/// at the same time, whatever the queue.
 #[test]
 fn a_schedule_of_one_rate_is_a_fixed_rate() {
     for entry in QUEUES {
@@ -140,9 +140,9 @@ fn a_schedule_of_one_rate_is_a_fixed_rate() {
     }
 }
 
-/// A link with packets waiting would waste what it is offered, or carry more: offered twice as much
-/// as it can carry on average, it carries in any window the integral of its rate, and all
-/// opportunities. Packets would be lost on the way: what was sent was delivered, dropped or waits.
+/// A link with packets waiting carries what it is offered, neither less nor more: offered twice as
+/// much as it can carry on average, it carries in any window the integral of its rate, and all
+/// opportunities. No packet is lost on the way: what was sent was delivered, dropped or waits.
 #[test]
 fn a_saturated_link_carries_the_integral_of_its_rate() {
     let changes = [
@@ -176,7 +176,7 @@ fn a_saturated_link_carries_the_integral_of_its_rate() {
     }
 }
 
-/// A partitioned run would differ, or fail where a link knows nothing in advance.
+/// A partitioned run is the same run, also where a link knows nothing in advance.
 #[test]
 fn several_threads_give_the_same() {
     let text = "duration = \"2 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\

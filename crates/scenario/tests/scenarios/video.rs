@@ -17,7 +17,7 @@ fn scenario(mbps: u32, video: &str) -> String {
     )
 }
 
-/// What was seen, in a run of which all holds that must.
+/// Returns the results of a video, of a run in which all invariants hold.
 fn seen(text: &str) -> VideoResult {
     let scenario = read(text);
     let (result, _) = run_with(&scenario, 0, false);
@@ -28,17 +28,17 @@ fn seen(text: &str) -> VideoResult {
     video.remove(0)
 }
 
-/// What is near: acknowledgements, which take 40 us at most, may delay a request.
+/// Checks a time to 2 ms: acknowledgements, which take 40 us at most, may delay a request.
 fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 2e-3, "{found}, not {expected}");
 }
 
-/// A client would choose another bit rate, ask at other times, or count play wrongly. At 8 Mbit/s a
-/// request arrives after 6 ms. A chunk of 1 s at 768 kbit/s is 100 segments, 1 ms each, so it has
-/// arrived after 6 + 100 + 5 = 111 ms: 6.9 Mbit/s, and the next is of 3.84 Mbit/s, 500 segments. It
-/// is there 511 ms later, at 622 ms; 0.489 s of the first are left. With 1.489 s in a buffer of 2 s
-/// the next waits 489 ms, and arrives at 1.622 s; and so on each second. In 10.5 s that makes one
-/// chunk and ten, 10.389 s of play, and 1.489 - 0.878 = 0.611 s left.
+/// Throughput decides the bit rate, the buffer when to ask, and play is counted to the chunk. At 8
+/// Mbit/s a request arrives after 6 ms. A chunk of 1 s at 768 kbit/s is 100 segments, 1 ms each, so
+/// it has arrived after 6 + 100 + 5 = 111 ms: 6.9 Mbit/s, and the next is of 3.84 Mbit/s, 500
+/// segments. It is there 511 ms later, at 622 ms; 0.489 s of the first are left. With 1.489 s in a
+/// buffer of 2 s the next waits 489 ms, and arrives at 1.622 s; and so on each second. In 10.5 s
+/// that makes one chunk and ten, 10.389 s of play, and 1.489 - 0.878 = 0.611 s left.
 #[test]
 fn throughput_decides_and_the_buffer_paces() {
     let video = "rates = [\"768 kbit/s\", \"3.84 Mbit/s\"]\nbuffer = \"2 s\"\n\
@@ -52,9 +52,9 @@ fn throughput_decides_and_the_buffer_paces() {
     assert_eq!((seen.rebuffering_s, seen.rebuffering_ratio), (0.0, 0.0));
 }
 
-/// A buffer that runs empty would not be noticed, or the time without play be another. At 4 Mbit/s
-/// a chunk of 3.84 Mbit/s takes 7 + 500 * 2 + 5 = 1012 ms, 12 longer than it plays: ten have
-/// arrived after 10.12 s, and after each but the last the buffer was empty for 12 ms.
+/// A buffer that runs empty is noticed, with the time without play. At 4 Mbit/s a chunk of 3.84
+/// Mbit/s takes 7 + 500 * 2 + 5 = 1012 ms, 12 longer than it plays: ten have arrived after 10.12 s,
+/// and after each but the last the buffer was empty for 12 ms.
 #[test]
 fn what_comes_too_late_is_waited_for() {
     let seen = seen(&scenario(4, "rates = [\"3.84 Mbit/s\"]\nbuffer = \"9 s\""));
@@ -65,8 +65,8 @@ fn what_comes_too_late_is_waited_for() {
     near(seen.mean_startup_s.unwrap(), 1.012);
 }
 
-/// Play before the window of measurement would count, or what is played be forgotten where it
-/// begins: from 5.05 s on 5.45 s pass, in which chunks 5 to 10 arrive, at 5.06, 6.072 and so on to
+/// Play before the window of measurement does not count, and what is in the buffer where it begins
+/// is kept: from 5.05 s on 5.45 s pass, in which chunks 5 to 10 arrive, at 5.06, 6.072 and so on to
 /// 10.12 s. The buffer has been empty since 5.048 s, for 2 ms that do not count and 10 that do, and
 /// five times for 12.
 #[test]
@@ -78,8 +78,9 @@ fn a_window_begins_where_the_warm_up_ends() {
     near(seen.playing_s, 5.45 - 0.07);
 }
 
-/// The buffer would have no say by default: with 1 s of reservoir and 4 s of cushion, a buffer of 6
-/// s fills at 768 kbit/s, and the highest bit rate follows, of which 8 Mbit/s carry two at a time.
+/// The buffer has a say by default, and a full one leads to the highest bit rate: with 1 s of
+/// reservoir and 4 s of cushion, a buffer of 6 s fills at 768 kbit/s, and the highest bit rate
+/// follows, of which 8 Mbit/s carry two at a time.
 #[test]
 fn a_full_buffer_leads_to_the_highest_bit_rate() {
     let video = "rates = [\"768 kbit/s\", \"3.84 Mbit/s\"]\nbuffer = \"6 s\"\n\
@@ -89,7 +90,7 @@ fn a_full_buffer_leads_to_the_highest_bit_rate() {
     assert!(seen.mean_rate_bps.unwrap() > 1.5e6, "{seen:?}");
 }
 
-/// A wrong video would be refused without its place, or taken over UDP.
+/// A wrong video is refused at its place, and video needs TCP.
 #[test]
 fn wrong_videos_are_refused() {
     let problem = |text: &str| {
