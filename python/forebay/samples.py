@@ -23,6 +23,7 @@ def rank(share: float, count: int) -> int:
 
 
 def samples_needed(quantity: str) -> int:
-    """How many samples a quantity needs to have a value: 1 if it is none of those percentiles."""
+    """Number of samples that a quantity needs to have a value: 1 if it is none of those
+    percentiles."""
     found = _PERCENTILE.search(quantity)
     return SAMPLES[found[1]] if found else 1

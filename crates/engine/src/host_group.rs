@@ -325,8 +325,8 @@ mod tests {
         }
     }
 
-    /// Packets that a member hands to another are received at the same instant, before anything that
-    /// arrives later.
+    /// Packets that a member hands to another are received at the same instant, before anything
+    /// that arrives later.
     #[test]
     fn members_hand_packets_on_at_the_same_instant() {
         let mut stubs = Stubs::new();

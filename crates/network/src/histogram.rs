@@ -175,8 +175,8 @@ const fn range_of(bucket: u32) -> (f64, f64) {
     (2.0 * start, 2.0 * end)
 }
 
-/// A distribution of whole numbers that are counted nowhere else: number, mean, smallest and largest are
-/// exact, and quantiles those of a [`Histogram`].
+/// A distribution of whole numbers that are counted nowhere else: number, mean, smallest and
+/// largest are exact, and quantiles those of a [`Histogram`].
 #[derive(Clone, Default, Debug)]
 pub struct Distribution {
     histogram: Histogram,

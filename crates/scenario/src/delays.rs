@@ -7,7 +7,7 @@ use forebay_network::{DelayTable, FlowId, Histogram};
 use forebay_units::{PS_PER_S, Span};
 
 use crate::flows::FlowPlan;
-use crate::run::Run;
+use crate::plan::{Plan, Wired};
 use crate::sections::FlowRows;
 
 /// The delays in ps of the group of `plan`, whose flows are `own`.
@@ -24,21 +24,19 @@ pub(crate) fn delays_of_group(
     all
 }
 
-impl Run<'_> {
-    /// The delays in ps of each group in the window of measurement, and the longest of them.
-    pub(crate) fn group_delays(&mut self) -> Vec<(Histogram, Span)> {
-        let counts = &self.wired.network.counters().flows;
-        let longest: Vec<Span> = counts.iter().map(|flow| flow.max_delay).collect();
-        let delays = self.wired.network.delays();
-        let mut first = 0;
-        let of_group = |plan: &FlowPlan| {
-            let own = first..first + plan.count as usize;
-            first = own.end;
-            let most = longest[own.clone()].iter().copied().max().unwrap_or_default();
-            (delays_of_group(plan, own, self.plan.record.flows, &delays), most)
-        };
-        self.plan.flows.iter().map(of_group).collect()
-    }
+/// The delays in ps of each group in the window of measurement, and the longest of them.
+pub(crate) fn group_delays(plan: &Plan<'_>, wired: &mut Wired) -> Vec<(Histogram, Span)> {
+    let counts = &wired.network.counters().flows;
+    let longest: Vec<Span> = counts.iter().map(|flow| flow.max_delay).collect();
+    let delays = wired.network.delays();
+    let mut first = 0;
+    let of_group = |group: &FlowPlan| {
+        let own = first..first + group.count as usize;
+        first = own.end;
+        let most = longest[own.clone()].iter().copied().max().unwrap_or_default();
+        (delays_of_group(group, own, plan.record.flows, &delays), most)
+    };
+    plan.flows.iter().map(of_group).collect()
 }
 
 /// The distribution of the delays of each group: the ends of its buckets, within the shortest and

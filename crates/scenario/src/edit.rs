@@ -176,7 +176,7 @@ fn last_decor(table: &mut InlineTable) -> Option<&mut Decor> {
     table.iter_mut().last().map(|(_, value)| value.decor_mut())
 }
 
-/// Whether tables inside `table` stand under headers of their own.
+/// True if tables inside `table` stand under headers of their own.
 fn has_headers(table: &Table) -> bool {
     table.is_implicit() && !table.is_dotted()
 }
@@ -228,7 +228,7 @@ to = \"b\"
         edit(text, "x.toml", &[path.to_owned()], &[]).unwrap()
     }
 
-    /// Comments and layout would be lost, or another line be changed.
+    /// A value is changed where it stands: comments, layout and other lines stay.
     #[test]
     fn a_value_is_changed_where_it_stands() {
         let text = changed(TEXT, &["links.wire.rate=2 Mbit/s"]);
@@ -244,7 +244,7 @@ to = \"b\"
         assert_eq!(changed(list, &["x.1=7"]), list.replace('2', "7"));
     }
 
-    /// What the text does not say could not be changed.
+    /// A key that the text does not have is added at the end of its table.
     #[test]
     fn a_new_key_stands_at_the_end_of_its_table() {
         let text = changed(TEXT, &["flows.bulk.count=3", "seed=2", "links.wire.delay=5 ms"]);
@@ -259,7 +259,7 @@ to = \"b\"
         assert_eq!(text, format!("{TEXT}{more}\n[record]\nseries = \"1 ms\"\n"));
     }
 
-    /// A mechanism by its name alone could get no parameters.
+    /// A word gives way to a table: a mechanism by its name alone gets parameters.
     #[test]
     fn a_word_gives_way_to_a_table() {
         let text = "[links.a]\nqueue = \"codel\" # short\n";
@@ -267,7 +267,7 @@ to = \"b\"
         assert_eq!(changed(text, &["links.a.queue.codel.target=9 ms"]), expected);
     }
 
-    /// A mechanism under its own header would stay beside the one that replaces it.
+    /// A table under a header is replaced: a mechanism does not stay beside the one in its place.
     #[test]
     fn a_table_under_a_header_is_replaced() {
         let text = "[links.a]\nto = \"b\"\n\n[links.a.queue.red]\nweight = 1\n\n[links.b]\n";
@@ -277,7 +277,8 @@ to = \"b\"
         assert_eq!(changed(text, &["a={ c = 2 }"]), "# One.\n[a] # of two\nc = 2\n");
     }
 
-    /// A section that was removed in Python would come back from its file.
+    /// Keys and sections are removed: a section that was removed in Python does not come back from
+    /// its file.
     #[test]
     fn keys_and_sections_are_removed() {
         let text = without(TEXT, "links.wire.queue.red.limit");
@@ -292,7 +293,7 @@ to = \"b\"
         assert_eq!(refused.to_string(), "x.toml: links.other.rate: there is nothing at this place");
     }
 
-    /// An edit would be refused in other words than `--set`, or be taken where that is refused.
+    /// An edit that leads nowhere is refused in the words of `--set`, and wherever that is refused.
     #[test]
     fn what_leads_nowhere_is_refused_as_on_the_command_line() {
         let text = "x = [1, 2]\nn = 1\n";
@@ -325,8 +326,8 @@ to = \"b\"
         }
     }
 
-    /// A text would say something else than the scenario that was run: every value, list and table
-    /// of real files, replaced by a word and by a table, and with a key of its own.
+    /// The text has the values of the tree: every value, list and table of real files, replaced by
+    /// a word and by a table, and with a key of its own.
     #[test]
     fn the_text_says_what_the_tree_has() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

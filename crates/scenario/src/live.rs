@@ -11,6 +11,7 @@ use forebay_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
 
 use crate::control::{Control, RunOptions};
+use crate::delays::group_delays;
 use crate::names::FLOWS;
 use crate::results::RunResult;
 use crate::results_elements::{call_rows, visit_calls};
@@ -166,11 +167,12 @@ impl<'s> LiveRun<'s> {
     /// delays in seconds that so many shares of all do not exceed.
     #[must_use]
     pub fn delays(&mut self) -> Json {
-        let groups = self.run.group_delays().into_iter().map(|(delays, most)| {
-            let seconds = |ps| Span::from_ps(ps).seconds();
-            let quantiles = || delays.quantiles(SHARES, most.ps()).map(seconds);
-            delays.least().map_or(Json::Null, |_| json!(quantiles().as_slice()))
-        });
+        let groups =
+            group_delays(&self.run.plan, &mut self.run.wired).into_iter().map(|(delays, most)| {
+                let seconds = |ps| Span::from_ps(ps).seconds();
+                let quantiles = || delays.quantiles(SHARES, most.ps()).map(seconds);
+                delays.least().map_or(Json::Null, |_| json!(quantiles().as_slice()))
+            });
         let groups: Vec<_> = groups.collect();
         json!({ "shares": SHARES.as_slice(), "groups": groups, "since_s": self.since().seconds() })
     }

@@ -55,7 +55,7 @@ fn line_too_deep(text: &str, lines: &Lines) -> Option<u32> {
 /// Tables inside tables that `--set` makes at most: as many as TOML files may have.
 const MAX_DEPTH: usize = 80;
 
-/// What `--set PATH=VALUE` says.
+/// Path and value of `--set PATH=VALUE`.
 pub(crate) struct Assignment<'a> {
     /// The path as it was given.
     path: &'a str,

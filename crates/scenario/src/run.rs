@@ -17,7 +17,7 @@ use crate::VERSION;
 use crate::capture;
 use crate::check::Checking;
 use crate::control::{Control, RunOptions};
-use crate::delays::delay_table;
+use crate::delays::{delay_table, group_delays};
 use crate::division::divide;
 use crate::error::ScenarioError;
 use crate::estimate::estimate;
@@ -272,7 +272,7 @@ impl Scenario {
         let events = run.go()?;
         let checking = run.checking.take().expect("it was set above");
         let series = run.series.take();
-        let delays = run.group_delays();
+        let delays = group_delays(&run.plan, &mut run.wired);
         let mut again = run.result(events);
         self.sign(&mut again, seed, options);
         Ok(checking.report((&again, result), &delays, series))
@@ -415,7 +415,7 @@ impl Run<'_> {
             tables.extend(observer.tables());
         }
         if record && self.plan.record.delays {
-            tables.push(delay_table(&self.group_delays()));
+            tables.push(delay_table(&group_delays(&self.plan, &mut self.wired)));
         }
         for table in &mut tables {
             self.name_places(table);

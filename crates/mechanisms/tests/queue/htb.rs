@@ -105,9 +105,9 @@ fn what_one_leaves_the_others_borrow() {
     check(&shares(&strict, &[0, 1]), &[5.0, 3.0]);
 }
 
-/// Bandwidth that a class leaves goes to its siblings before strangers: the lowest class that lends goes
-/// first. Of 10 Mbit/s x has 6 (x1 4, x2 2) and y 4; with x2 idle, x1 has all of x's 6, though y
-/// would have it; with both idle, y has the link.
+/// Bandwidth that a class leaves goes to its siblings before strangers: the lowest class that lends
+/// goes first. Of 10 Mbit/s x has 6 (x1 4, x2 2) and y 4; with x2 idle, x1 has all of x's 6, though
+/// y would have it; with both idle, y has the link.
 #[test]
 fn siblings_borrow_before_strangers() {
     let below_x = |name, rate| leaf(name, rate, CEIL).replace("\"all\"", "\"x\"");

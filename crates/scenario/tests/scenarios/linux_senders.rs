@@ -72,7 +72,7 @@ fn alpha_of_cubic_stays_below_one() {
     assert!((lost as f64 / 147.0 - 1.0).abs() < 0.1, "{lost}");
 }
 
-/// By default the first slow start ends before the queue overflows: at 50 Mbit/s and 40 ms 167
+/// The first slow start ends by default before the queue overflows: at 50 Mbit/s and 40 ms 167
 /// packets are on the path and as many can wait. HyStart ends it while the window is about that of
 /// the path. From there on it grows by a twentieth in a round trip, so that in the one in which the
 /// first loss is noticed a twentieth of 334 segments is lost, 17, and no more than twice that until
