@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"
-PYTEST = f"{BIN}/python -m pytest tests/python bench validation"
+PYTEST = f"{BIN}/python -m pytest tests/python"
 CARGO_TEST = "cargo test --workspace --exclude forebay-python"
 
 REQUIRED = os.environ.get("FOREBAY_REQUIRE_BROWSER") == "1"
@@ -61,12 +61,13 @@ CHECK = (
     Part("unit tests of Rust", f"{CARGO_TEST} --quiet --lib"),
     Part("digests", "cargo test --quiet -p forebay-scenario --test scenarios golden"),
     Part("page of the lab", "lab/build.sh", of_lab=True),
-    Part("tests of Python", f'{PYTEST} -m "not long"'),
+    Part("tests of Python", f'{PYTEST} -m "not long" -n 2 --dist worksteal'),
 )
 TEST = (
     *CHECK,
     Part("tests of whole runs", f"{CARGO_TEST} --quiet --test '*'"),
     Part("tests in documentation", f"{CARGO_TEST} --quiet --doc"),
+    Part("tests of proofs and benches", f"{BIN}/python -m pytest bench validation"),
     Part("long tests of Python", f"{PYTEST} -m long"),
 )
 GATES = {"lint": LINT, "check": CHECK, "test": TEST}

@@ -12,8 +12,7 @@ import pytest
 
 import forebay as package
 from forebay.run import jobs
-
-ROOT = Path(__file__).parents[2]
+from manual.program import invariants
 
 
 def plain(document: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def test_networks_and_sweeps_are_checked(forebay: front.Forebay, scenario: Path)
 
 def test_the_page_lists_every_invariant() -> None:
     """The page on invariants lists every one that a message can name."""
-    page = (ROOT / "docs" / "reference" / "invariants.md").read_text(encoding="utf-8")
+    page = invariants()
     known = json.loads(jobs.native().invariants())
     assert len(known) >= 40
     for entry in known:

@@ -20,6 +20,8 @@ import pytest
 
 from forebay.stats import replication_interval
 
+pytestmark = pytest.mark.long
+
 SWEEP = """
 scenario = "small.toml"
 replications = 3

@@ -23,6 +23,8 @@ from forebay.report.sweep_pages import SWEEP
 from forebay.run.documents import check_shape
 from forebay.study.files import SHAPE
 
+pytestmark = pytest.mark.long
+
 RECORDED = """
 [record]
 series = "500 ms"

@@ -14,6 +14,8 @@ from numpy.random import default_rng
 from forebay.errors import UserError
 from forebay.run.journal import JOURNAL, Journal, Key, Record
 
+pytestmark = pytest.mark.long
+
 SWEEP = """
 scenario = "small.toml"
 replications = 5

@@ -32,7 +32,10 @@ from forebay.run.executors import executor
 from forebay.run.jobs import Job, build, version
 from forebay.run.journal import Journal
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc"),
+]
 
 KILLS = int(os.environ.get("FOREBAY_KILLS", "10"))
 

@@ -38,6 +38,8 @@ tcp = {{ control = {{ reno = {{}} }} }}
 """
 
 TOOLS = all(map(shutil.which, ("ip", "tc", "ethtool", "iperf3")))
+pytestmark = pytest.mark.long
+
 needs_kernel = pytest.mark.skipif(
     not (TOOLS and os.access(image(), os.X_OK)),
     reason="validation/linux/install.sh and validation/linux/kernel.sh have not been run here",

@@ -30,6 +30,8 @@ to = "b"
 rate = "10 Mbit/s"
 [flows.bulk]
 from = "a"
+
+pytestmark = pytest.mark.long
 to = "b"
 tcp = {}
 """

@@ -12,6 +12,8 @@ import pytest
 from forebay import Network, queue
 from forebay.run.progress import in_notebook
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 

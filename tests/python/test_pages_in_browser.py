@@ -12,6 +12,8 @@ from chromium import CHROMIUM, PLAYWRIGHT, needs
 
 from forebay import Network, traffic
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:

@@ -61,7 +61,7 @@ def test_the_page_of_an_edge_stays_small(forebay: front.Forebay, tmp_path: Path)
     page = page_of(forebay, out)
     assert page.count("<svg") <= 16
     first = page[: page.index("<details>")]
-    for words in ("Throughput shares", "Distribution of delay", "Over time", "median delay",
+    for words in ("Throughput shares", "Distribution of delay", "Over time", ">median<",
                   "throughput (", "bit/s)", "one-way delay (ms)", "edge7",
                   "20 Mbit/s, 5 ms"):  # fmt: skip
         assert words in first, words

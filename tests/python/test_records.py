@@ -21,6 +21,8 @@ from forebay.study.loading import load_study
 from forebay.study.results import Cell
 from forebay.study.tasks import cell_task, comparison_tasks
 
+pytestmark = pytest.mark.long
+
 DRAWN = 20
 """Points of each study that are run again."""
 

@@ -26,7 +26,7 @@ from test_plan import without_time
 from forebay.run.interrupts import raise_if_interrupted, terminated_like_interrupted
 from forebay.run.progress import Meter
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(os.name == "nt", reason="signals differ")]
 
 # Ends itself like a process that the system kills: nothing is closed or written out after that.
 KILLED = """

@@ -13,6 +13,8 @@ sys.path.insert(0, str(FOLDER / "derive"))
 
 import derive  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("path", derive.paths(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_vectors_expect_what_the_models_compute(path: Path) -> None:

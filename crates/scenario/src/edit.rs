@@ -329,6 +329,7 @@ to = \"b\"
     /// The text has the values of the tree: every value, list and table of real files, replaced by
     /// a word and by a table, and with a key of its own.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the files are those of the repository")]
     fn the_text_says_what_the_tree_has() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let folders = ["examples", "lab/lessons", "bench/scenarios"];
