@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs what tests use, from Debian's or Ubuntu's packages: tshark, which reads captures of runs;
-# Chromium, which opens pages; fish and zsh, whose completion is tried. Does nothing where they are
-# installed. Needs root, or sudo that asks no password. Without them those tests are skipped and say
+# Chromium, which opens pages; fish and zsh, whose completion is tried; and the packages named, such
+# as nodejs and npm, which build the lab. Does nothing where they are installed. Needs root, or sudo that asks no password. Without them those tests are skipped and say
 # so; with FOREBAY_REQUIRE_BROWSER=1 those that need Chromium fail.
 set -eu
 
 missing=""
-for program in tshark chromium fish zsh; do
+for program in tshark chromium fish zsh "$@"; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 if [ -z "$missing" ] || ! command -v apt-get >/dev/null 2>&1; then
