@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs what tests use, from Debian's or Ubuntu's packages: tshark, which reads captures of runs;
 # Chromium, which opens pages; fish and zsh, whose completion is tried; and the packages named, such
-# as nodejs and npm, which build the lab. Does nothing where they are installed. Needs root, or sudo that asks no password. Without them those tests are skipped and say
-# so; with FOREBAY_REQUIRE_BROWSER=1 those that need Chromium fail.
+# as nodejs and npm, which build the lab. Does nothing where they are installed. Needs root, or sudo
+# that asks no password. Without them those tests are skipped and say so; with
+# FOREBAY_REQUIRE_BROWSER=1 those that need Chromium fail.
 set -eu
 
 missing=""
