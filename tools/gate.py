@@ -68,7 +68,7 @@ TEST = (
     Part("tests of whole runs", f"{CARGO_TEST} --quiet --test '*'"),
     Part("tests in documentation", f"{CARGO_TEST} --quiet --doc"),
     Part("tests of proofs and benches", f"{BIN}/python -m pytest bench validation"),
-    Part("long tests of Python", f"{PYTEST} -m long"),
+    Part("long tests of Python", f"{PYTEST} -m long -n 2 --dist worksteal"),
 )
 GATES = {"lint": LINT, "check": CHECK, "test": TEST}
 

@@ -21,6 +21,8 @@ import pytest
 
 from forebay.cli.commands import main
 
+pytestmark = pytest.mark.long
+
 SCENARIO = """
 name = "two nodes"
 duration = "1 s"
@@ -30,8 +32,6 @@ to = "b"
 rate = "10 Mbit/s"
 [flows.bulk]
 from = "a"
-
-pytestmark = pytest.mark.long
 to = "b"
 tcp = {}
 """
