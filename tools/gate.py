@@ -59,7 +59,7 @@ LINT = (
 CHECK = (
     *LINT,
     Part("unit tests of Rust", f"{CARGO_TEST} --quiet --lib"),
-    Part("digests", "cargo test --quiet -p forebay-scenario --test scenarios golden"),
+    Part("digests", f"{CARGO_TEST} --quiet --test scenarios golden"),
     Part("page of the lab", "lab/build.sh", of_lab=True),
     Part("tests of Python", f'{PYTEST} -m "not long" -n 2 --dist worksteal'),
 )
