@@ -176,7 +176,11 @@ def test_there_are_examples_and_fifty_networks() -> None:
     assert len(NETWORKS) == 50
 
 
-@pytest.mark.parametrize("file", [*EXAMPLES, *NETWORKS], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "file",
+    [*EXAMPLES, *(pytest.param(path, marks=pytest.mark.long) for path in NETWORKS)],
+    ids=lambda path: path.stem,
+)
 def test_every_way_to_run_it_gives_the_same_run(file: Path, tmp_path: Path) -> None:
     """Every way to run a scenario gives the same run: digest and all results are equal."""
     faults = Matrix(file, tmp_path).run()
