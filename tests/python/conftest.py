@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import front
 import pytest
+
+# Processes of tests are sent these signals. Where the tests run in the background of a shell or
+# under nohup they are ignored, and processes inherit that.
+for number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture
