@@ -59,4 +59,4 @@ export -f search
 export work programs
 
 printf '%s\0' "${targets[@]}" |
-  xargs -0 -P "$(nproc)" -I{} bash -c 'search "$@"' _ {} "${options[@]}"
+  xargs -0 -P "$(($(nproc) + 1))" -I{} bash -c 'search "$@"' _ {} "${options[@]}"
