@@ -8,6 +8,9 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Installs what an extra of pyproject.toml names.
+install = $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*p["optional-dependencies"]["$(1)"], sep="\n")' | xargs $(PIP) install
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce check test validate lint format docs pictures site lab lab-picture guided fast \
@@ -136,12 +139,10 @@ $(VENV)/.guided: $(VENV)/.built
 
 $(VENV)/.site: $(VENV)/.built
 	@echo "what makes the pages: seconds"
-	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*p["optional-dependencies"]["site"], sep="\n")' | xargs $(PIP) install
+	@$(call install,site)
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.built
 	@echo "the tools that tests and checks take: a minute the first time"
-	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*p["optional-dependencies"]["dev"], sep="\n")' | xargs $(PIP) install
+	@$(call install,dev)
 	@touch $@

@@ -44,6 +44,40 @@ def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> No
     assert document == json.loads((tiny.parents[1] / "out/tiny/result.json").read_text())
 
 
+SECOND_TABLE = """
+[[table]]
+id = "t2"
+place = "Table 2"
+how_read = "printed"
+unit = "Mbit/s"
+decimals = 2
+trend = "none"
+row_id = "rate{rate_mbps}"
+row_label = "{rate_mbps} Mbit/s"
+columns = [{ id = "got", label = "throughput", quantity = "got_bps" }]
+rows = [{ point = { rate_mbps = 3 }, values = [3.00] }]
+"""
+
+
+def test_the_first_table_is_shown_before_the_rest_is_run(
+    forebay: front.Forebay, tiny: Path
+) -> None:
+    """The first table of a paper is shown after two replications of each of its points, and no
+    result depends on that; short runs and programs that read the document are spared it."""
+    with (tiny / "paper.toml").open("a", encoding="utf-8") as paper:
+        paper.write(SECOND_TABLE)
+    shown = forebay("reproduce", "tiny", "--out", "shown")
+    assert shown.status == 0
+    first, rest = shown.out.split("so far, with 2 replications each; the whole study follows")
+    assert "Table 1 (Mbit/s)" in first
+    assert "Table 2" not in first
+    assert "Table 1 (Mbit/s)" in rest
+    assert "Table 2 (Mbit/s)" in rest
+    document = forebay("reproduce", "tiny", "--out", "read", "--json").document()
+    assert document["claims"] == json.loads(Path("shown/result.json").read_text())["claims"]
+    assert "so far" not in forebay("reproduce", "tiny", "--quick", "--out", "quick").out
+
+
 def test_true_values_are_found_and_false_ones_are_not(forebay: front.Forebay, tiny: Path) -> None:
     """True values are found and false ones are not: grades neither flatter nor find fault with the
     truth."""

@@ -1,4 +1,4 @@
-"""The executable style check: `make tidy`.
+"""The project's own style check, a part of `make lint`.
 
 One module for each kind of rule; each has `check`, which takes the project's files and yields what
 is wrong with them. A rule says why it exists.
