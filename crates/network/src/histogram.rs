@@ -133,6 +133,7 @@ impl Histogram {
         }
         most
     }
+
     /// The buckets that hold values, in ascending order: the start of each, its end, and how many
     /// it holds. Its ends may lie beyond the smallest and the largest value.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, f64, u64)> {
