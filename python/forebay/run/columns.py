@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column of a part of a run's document, as the engine declares it.
 
@@ -41,9 +43,6 @@ class Column:
     is.
     """
 
-    __slots__ = (
-        "head", "headline", "if_any", "meaning", "name", "over", "place", "table", "unit",
-    )  # fmt: skip
     name: str
     unit: str
     meaning: str
@@ -53,10 +52,6 @@ class Column:
     place: int
     if_any: bool
     over: str
-
-    def __init__(self, **declared: Any) -> None:
-        for field, value in declared.items():
-            setattr(self, field, value)
 
     @property
     def is_number(self) -> bool:
