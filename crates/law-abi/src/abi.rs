@@ -16,119 +16,150 @@ pub const NEVER: i64 = i64::MAX;
 /// Number of places of decisions.
 pub const MAX_DECISIONS: usize = 8;
 
-/// Kinds of laws.
-pub mod kind {
-    pub const QUEUE: u32 = 1;
-    pub const DISCIPLINE: u32 = 2;
-    pub const SCHEDULER: u32 = 3;
-    pub const CONDITIONER: u32 = 4;
-    pub const CONTROL: u32 = 5;
-    pub const TRAFFIC: u32 = 6;
-    pub const IMPAIRMENT: u32 = 7;
+/// Define numbers by name, and the list of them.
+macro_rules! numbers {
+    ($(#[$meta:meta])* pub mod $module:ident { $($name:ident: $type:ty = $value:literal;)* }) => {
+        $(#[$meta])*
+        pub mod $module {
+            $(pub const $name: $type = $value;)*
+
+            /// All of them, by name.
+            pub const ALL: &[(&str, i64)] = &[$((stringify!($name), $value)),*];
+        }
+    };
 }
 
-/// Flags of laws.
-pub mod flag {
-    pub const DRAWS: u32 = 1;
-    pub const OWN_LIMIT: u32 = 2;
-    pub const TRANSPARENT: u32 = 4;
-    pub const SHAPES: u32 = 8;
-    pub const KEEPS_COLOURS: u32 = 16;
-    pub const USES_RTT: u32 = 32;
-    pub const REORDERS: u32 = 64;
-    pub const SAMPLES: u32 = 128;
-    pub const EXACT_MARKS: u32 = 256;
-    pub const L4S: u32 = 512;
-    pub const ENDLESS: u32 = 1024;
-    pub const TRANSFERS: u32 = 2048;
+numbers! {
+    /// Kinds of laws.
+    pub mod kind {
+        QUEUE: u32 = 1;
+        DISCIPLINE: u32 = 2;
+        SCHEDULER: u32 = 3;
+        CONDITIONER: u32 = 4;
+        CONTROL: u32 = 5;
+        TRAFFIC: u32 = 6;
+        IMPAIRMENT: u32 = 7;
+    }
 }
 
-/// Types of parameters.
-pub mod parameter_type {
-    pub const NUMBER: u32 = 1;
-    pub const WHOLE: u32 = 2;
-    pub const BOOL: u32 = 3;
-    pub const WORD: u32 = 4;
-    pub const SPAN: u32 = 5;
-    pub const RATE: u32 = 6;
-    pub const SIZE: u32 = 7;
-    pub const LENGTH: u32 = 8;
-    pub const FREQUENCY: u32 = 9;
-    pub const TEXT: u32 = 10;
+numbers! {
+    /// Flags of laws.
+    pub mod flag {
+        DRAWS: u32 = 1;
+        OWN_LIMIT: u32 = 2;
+        TRANSPARENT: u32 = 4;
+        SHAPES: u32 = 8;
+        KEEPS_COLOURS: u32 = 16;
+        USES_RTT: u32 = 32;
+        REORDERS: u32 = 64;
+        SAMPLES: u32 = 128;
+        EXACT_MARKS: u32 = 256;
+        L4S: u32 = 512;
+        ENDLESS: u32 = 1024;
+        TRANSFERS: u32 = 2048;
+    }
 }
 
-/// Flags of parameters.
-pub mod parameter_flag {
-    pub const LIST: u32 = 1;
-    pub const OPTIONAL: u32 = 2;
+numbers! {
+    /// Types of parameters.
+    pub mod parameter_type {
+        NUMBER: u32 = 1;
+        WHOLE: u32 = 2;
+        BOOL: u32 = 3;
+        WORD: u32 = 4;
+        SPAN: u32 = 5;
+        RATE: u32 = 6;
+        SIZE: u32 = 7;
+        LENGTH: u32 = 8;
+        FREQUENCY: u32 = 9;
+        TEXT: u32 = 10;
+    }
 }
 
-/// Types of quantities in the state.
-pub mod probe_type {
-    pub const INT64: u32 = 1;
-    pub const DOUBLE: u32 = 2;
-    pub const PICOSECONDS: u32 = 3;
+numbers! {
+    /// Flags of parameters.
+    pub mod parameter_flag {
+        LIST: u32 = 1;
+        OPTIONAL: u32 = 2;
+    }
 }
 
-/// Places of decisions, by kind.
-pub mod decision {
-    pub const ENQUEUE: usize = 0;
-    pub const DEQUEUE: usize = 1;
-    pub const DEPARTED: usize = 2;
-    pub const READY_AT: usize = 3;
-    pub const SELECT: usize = 0;
-    pub const ACTIVATE: usize = 1;
-    pub const DEACTIVATE: usize = 2;
-    pub const SERVED: usize = 3;
-    pub const SCHEDULER_READY_AT: usize = 4;
-    pub const CONDITION: usize = 0;
-    pub const GREEN_AT: usize = 1;
-    pub const OPENED: usize = 0;
-    pub const ACKNOWLEDGED: usize = 1;
-    pub const CONGESTED: usize = 2;
-    pub const SAMPLED: usize = 3;
-    pub const LOST: usize = 4;
-    pub const RESTARTED: usize = 5;
-    pub const NEXT: usize = 0;
-    pub const DESCRIBE: usize = 1;
-    pub const PASSAGE: usize = 0;
+numbers! {
+    /// Types of quantities in the state.
+    pub mod probe_type {
+        INT64: u32 = 1;
+        DOUBLE: u32 = 2;
+        PICOSECONDS: u32 = 3;
+    }
 }
 
-/// What is decided.
-pub mod verdict {
-    pub const PASS: i32 = 0;
-    pub const MARK: i32 = 1;
-    pub const DROP_EARLY: i32 = 2;
-    pub const DROP_FORCED: i32 = 3;
-    pub const DROP_OVERFLOW: i32 = 4;
-    pub const POLICE: i32 = 5;
-    pub const NONE: i32 = 0;
-    pub const SEND: i32 = 1;
-    pub const SEND_MARKED: i32 = 2;
-    pub const NO_CLASS: i32 = 64;
-    pub const PASSES: i32 = 0;
-    pub const DELAYED: i32 = 1;
-    pub const LOST_ON_WIRE: i32 = 2;
-    pub const CORRUPTED: i32 = 3;
-    pub const DOUBLED: i32 = 4;
+numbers! {
+    /// Places of decisions, by kind.
+    pub mod decision {
+        ENQUEUE: usize = 0;
+        DEQUEUE: usize = 1;
+        DEPARTED: usize = 2;
+        READY_AT: usize = 3;
+        SELECT: usize = 0;
+        ACTIVATE: usize = 1;
+        DEACTIVATE: usize = 2;
+        SERVED: usize = 3;
+        SCHEDULER_READY_AT: usize = 4;
+        CONDITION: usize = 0;
+        GREEN_AT: usize = 1;
+        OPENED: usize = 0;
+        ACKNOWLEDGED: usize = 1;
+        CONGESTED: usize = 2;
+        SAMPLED: usize = 3;
+        LOST: usize = 4;
+        RESTARTED: usize = 5;
+        NEXT: usize = 0;
+        DESCRIBE: usize = 1;
+        PASSAGE: usize = 0;
+    }
 }
 
-/// Signals of congestion.
-pub mod signal {
-    pub const LOSS: i64 = 1;
-    pub const ECN: i64 = 2;
-    pub const TIMEOUT: i64 = 3;
-    pub const TIMEOUT_AGAIN: i64 = 4;
+numbers! {
+    /// What is decided.
+    pub mod verdict {
+        PASS: i32 = 0;
+        MARK: i32 = 1;
+        DROP_EARLY: i32 = 2;
+        DROP_FORCED: i32 = 3;
+        DROP_OVERFLOW: i32 = 4;
+        POLICE: i32 = 5;
+        NONE: i32 = 0;
+        SEND: i32 = 1;
+        SEND_MARKED: i32 = 2;
+        NO_CLASS: i32 = 64;
+        PASSES: i32 = 0;
+        DELAYED: i32 = 1;
+        LOST_ON_WIRE: i32 = 2;
+        CORRUPTED: i32 = 3;
+        DOUBLED: i32 = 4;
+    }
 }
 
-/// Kinds of packets.
-pub mod packet_kind {
-    pub const DATA: i64 = 0;
-    pub const PROBE: i64 = 1;
-    pub const ACK: i64 = 2;
-    pub const NOTIFICATION: i64 = 3;
-    pub const REPORT: i64 = 4;
-    pub const RESOURCE_CELL: i64 = 5;
+numbers! {
+    /// Signals of congestion.
+    pub mod signal {
+        LOSS: i64 = 1;
+        ECN: i64 = 2;
+        TIMEOUT: i64 = 3;
+        TIMEOUT_AGAIN: i64 = 4;
+    }
+}
+
+numbers! {
+    /// Kinds of packets.
+    pub mod packet_kind {
+        DATA: i64 = 0;
+        PROBE: i64 = 1;
+        ACK: i64 = 2;
+        NOTIFICATION: i64 = 3;
+        REPORT: i64 = 4;
+        RESOURCE_CELL: i64 = 5;
+    }
 }
 
 #[repr(C)]
@@ -161,13 +192,13 @@ pub struct Probe {
 }
 
 /// A decision.
-pub type Call = unsafe extern "C-unwind" fn(state: *mut c_void, facts: *mut c_void) -> i32;
+pub type Call = unsafe extern "C" fn(state: *mut c_void, facts: *mut c_void) -> i32;
 
 /// The end of a state.
-pub type Destroy = unsafe extern "C-unwind" fn(state: *mut c_void);
+pub type Destroy = unsafe extern "C" fn(state: *mut c_void);
 
 /// Values of probes.
-pub type Probed = unsafe extern "C-unwind" fn(state: *const c_void, values: *mut f64);
+pub type Probed = unsafe extern "C" fn(state: *const c_void, values: *mut f64);
 
 #[repr(C)]
 pub struct Law {
@@ -197,131 +228,186 @@ pub struct Laws {
     pub laws: *const *const Law,
 }
 
-/// First fields of all facts.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Head {
-    pub size: u32,
-    pub decision: u32,
-    pub now: i64,
-    pub random: *mut c_void,
-    pub engine: *mut c_void,
+/// Type of a fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactType {
+    Uint32,
+    Int64,
+    Double,
+    Pointer,
+    /// 64 of `Int64`.
+    Classes,
 }
 
-/// The packet that is decided on.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub struct PacketFacts {
-    pub bytes: i64,
-    pub ecn: i64,
-    pub dscp: i64,
-    pub precedence: i64,
-    pub flow: i64,
-    pub packet_kind: i64,
+/// A fact: its name, its type, and its place in bytes from the start of the struct.
+pub type Fact = (&'static str, FactType, usize);
+
+macro_rules! fact_type {
+    (u32) => { FactType::Uint32 };
+    (i64) => { FactType::Int64 };
+    (f64) => { FactType::Double };
+    ([i64; 64]) => { FactType::Classes };
+    (*mut c_void) => { FactType::Pointer };
 }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct CreateFacts {
-    pub head: Head,
-    pub link_rate: i64,
-    pub smss: i64,
-    pub classes: i64,
+/// Define a struct of facts, and the list of them by which Python reads it.
+macro_rules! facts {
+    ($(
+        $(#[$meta:meta])*
+        pub struct $name:ident $c_name:literal {
+            $(..$group:ident: $group_type:ty,)*
+            $($field:ident: [$($type:tt)*],)*
+        }
+    )*) => { $(
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        pub struct $name {
+            $(pub $group: $group_type,)*
+            $(pub $field: $($type)*,)*
+        }
+
+        impl $name {
+            /// Name of the struct in C.
+            pub const C_NAME: &'static str = $c_name;
+
+            /// Every fact in it, in their order.
+            #[must_use]
+            pub fn layout() -> Vec<Fact> {
+                let mut all = Vec::new();
+                $(
+                    let start = std::mem::offset_of!(Self, $group);
+                    let inner = <$group_type>::layout();
+                    all.extend(inner.into_iter().map(|(name, kind, at)| (name, kind, start + at)));
+                )*
+                $(all.push((
+                    stringify!($field),
+                    fact_type!($($type)*),
+                    std::mem::offset_of!(Self, $field),
+                ));)*
+                all
+            }
+        }
+    )* };
 }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct QueueFacts {
-    pub head: Head,
-    pub packet: PacketFacts,
-    pub waiting_packets: i64,
-    pub waiting_bytes: i64,
-    pub idle_since: i64,
-    pub empty_since: i64,
-    pub sojourn: i64,
-    pub round: i64,
-    pub empty: i64,
-    pub handle: i64,
-    pub time: i64,
-}
+facts! {
+    /// First fields of all facts.
+    pub struct Head "" {
+        size: [u32],
+        decision: [u32],
+        now: [i64],
+        random: [*mut c_void],
+        engine: [*mut c_void],
+    }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct SchedulerFacts {
-    pub head: Head,
-    pub classes: i64,
-    pub active: i64,
-    pub heads: [i64; 64],
-    pub class_number: i64,
-    pub bytes: i64,
-    pub more: i64,
-    pub time: i64,
-}
+    /// The packet that is decided on.
+    #[derive(Default)]
+    pub struct PacketFacts "" {
+        bytes: [i64],
+        ecn: [i64],
+        dscp: [i64],
+        precedence: [i64],
+        flow: [i64],
+        packet_kind: [i64],
+    }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct ConditionerFacts {
-    pub head: Head,
-    pub packet: PacketFacts,
-    pub srtt: i64,
-    pub slow_start: i64,
-    pub time: i64,
-}
+    /// Facts of the creation of a law.
+    pub struct CreateFacts "forebay_create_facts" {
+        ..head: Head,
+        link_rate: [i64],
+        smss: [i64],
+        classes: [i64],
+    }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct ControlFacts {
-    pub head: Head,
-    pub cwnd: f64,
-    pub ssthresh: f64,
-    pub smss: f64,
-    pub pacing_rate: f64,
-    pub rtt: i64,
-    pub srtt: i64,
-    pub ece: i64,
-    pub acked: f64,
-    pub slow_start_limit: f64,
-    pub flight: f64,
-    pub signal: i64,
-    pub newly_acked: i64,
-    pub newly_delivered: i64,
-    pub newly_lost: i64,
-    pub delivered: i64,
-    pub prior_delivered: i64,
-    pub delivery_rate: f64,
-    pub app_limited: i64,
-    pub one_way: i64,
-    pub prior_in_flight: i64,
-    pub in_flight: i64,
-    pub sent_in_flight: i64,
-    pub lost_since: i64,
-    pub recovering: i64,
-    pub cwnd_limited: i64,
-    pub paced: i64,
-    pub selective: i64,
-    pub newly_marked: i64,
-    pub una: i64,
-    pub max: i64,
-    pub segment: i64,
-    pub bytes: i64,
-}
+    /// Facts of queues.
+    pub struct QueueFacts "forebay_queue_facts" {
+        ..head: Head,
+        ..packet: PacketFacts,
+        waiting_packets: [i64],
+        waiting_bytes: [i64],
+        idle_since: [i64],
+        empty_since: [i64],
+        sojourn: [i64],
+        round: [i64],
+        empty: [i64],
+        handle: [i64],
+        time: [i64],
+    }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct TrafficFacts {
-    pub head: Head,
-    pub gap: i64,
-    pub bytes: i64,
-    pub largest: i64,
-    pub mean_rate: i64,
-}
+    /// Facts of schedulers.
+    pub struct SchedulerFacts "forebay_scheduler_facts" {
+        ..head: Head,
+        classes: [i64],
+        active: [i64],
+        heads: [[i64; 64]],
+        class_number: [i64],
+        bytes: [i64],
+        more: [i64],
+        time: [i64],
+    }
 
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct ImpairmentFacts {
-    pub head: Head,
-    pub packet: PacketFacts,
-    pub delay: i64,
+    /// Facts of conditioners.
+    pub struct ConditionerFacts "forebay_conditioner_facts" {
+        ..head: Head,
+        ..packet: PacketFacts,
+        srtt: [i64],
+        slow_start: [i64],
+        time: [i64],
+    }
+
+    /// Facts of congestion controls.
+    pub struct ControlFacts "forebay_control_facts" {
+        ..head: Head,
+        cwnd: [f64],
+        ssthresh: [f64],
+        smss: [f64],
+        pacing_rate: [f64],
+        rtt: [i64],
+        srtt: [i64],
+        ece: [i64],
+        acked: [f64],
+        slow_start_limit: [f64],
+        flight: [f64],
+        signal: [i64],
+        newly_acked: [i64],
+        newly_delivered: [i64],
+        newly_lost: [i64],
+        delivered: [i64],
+        prior_delivered: [i64],
+        delivery_rate: [f64],
+        app_limited: [i64],
+        one_way: [i64],
+        prior_in_flight: [i64],
+        in_flight: [i64],
+        sent_in_flight: [i64],
+        lost_since: [i64],
+        recovering: [i64],
+        cwnd_limited: [i64],
+        paced: [i64],
+        selective: [i64],
+        newly_marked: [i64],
+        una: [i64],
+        max: [i64],
+        segment: [i64],
+        bytes: [i64],
+    }
+
+    /// Facts of traffic.
+    pub struct TrafficFacts "forebay_traffic_facts" {
+        ..head: Head,
+        gap: [i64],
+        bytes: [i64],
+        largest: [i64],
+        mean_rate: [i64],
+    }
+
+    /// Facts of impairments.
+    pub struct ImpairmentFacts "forebay_impairment_facts" {
+        ..head: Head,
+        ..packet: PacketFacts,
+        delay: [i64],
+    }
 }
 
 #[repr(C)]
