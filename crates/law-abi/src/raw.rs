@@ -524,8 +524,8 @@ fn clear_complaint() {
     COMPLAINT.set(None);
 }
 
-/// Longest message of a law, in bytes.
-const MAX_MESSAGE_BYTES: usize = 4000;
+/// Most characters of a message of a law.
+const MAX_MESSAGE_CHARS: usize = 4000;
 
 unsafe extern "C" fn fail(_facts: *mut c_void, parameter: *const c_char, message: *const c_char) {
     let read = |pointer: *const c_char| {
@@ -534,8 +534,8 @@ unsafe extern "C" fn fail(_facts: *mut c_void, parameter: *const c_char, message
             .then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
     };
     let mut message = read(message).unwrap_or_else(|| "it failed, and says nothing".to_owned());
-    if message.len() > MAX_MESSAGE_BYTES {
-        message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS) {
+        message.truncate(end);
     }
     COMPLAINT.set(Some((read(parameter), message)));
 }
