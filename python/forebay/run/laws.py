@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from forebay.engine import native
+from forebay.native import native
 from forebay.errors import LawError, UserError
 
 if TYPE_CHECKING:

@@ -124,9 +124,8 @@ class Results:
 
     @property
     def laws(self) -> list[Mapping[str, Any]]:
-        """The laws of one's own that the runs had: `category`, `name`, `file`, `contents` (a hash of
-        the file), `ran_as` (`python`, `numba 0.68.1`, `library`), `abi` (the version of the
-        interface); empty without any."""
+        """The laws of one's own that the runs had: `category`, `name`, `file`, `contents` (a hash),
+        `ran_as` (`python`, `numba 0.68.1`, `library`), `abi` (the version of the interface)."""
         return list(self.documents[0].get("laws", []))
 
     @property

@@ -211,8 +211,8 @@ class Planned:
 
 
 def plan(sweep: Sweep) -> list[Planned]:
-    """Check every combination before anything runs. Raises `UserError` for a wrong one, for a law that
-    the processes of a sweep could not load, and for two values of one axis that make the same
+    """Check every combination before anything runs. Raises `UserError` for a wrong one, for a law
+    that the processes of a sweep could not load, and for two values of one axis that make the same
     scenario: its runs would be counted twice. Variants, which have names, may be alike."""
     planned = [_planned(sweep, combination) for combination in combinations(sweep.axes)]
     first: dict[Any, int] = {}

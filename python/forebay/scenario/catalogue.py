@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
-from forebay.engine import native
+from forebay.native import native
 from forebay.run.laws import law_table
 
 __all__ = ["Catalogue", "Category", "Field", "Page", "Probe", "catalogue"]
@@ -145,7 +145,7 @@ def _told(part: Catalogue | Page) -> dict[str, Any]:
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of the engine that is installed, and of the laws of one's own that are loaded."""
+    """The catalogue of the engine that is installed, with the laws of one's own that are loaded."""
     return _catalogue(len(law_table()))
 
 

@@ -1,4 +1,4 @@
-"""The native module, which is the engine."""
+"""The native module, `forebay._native`: the engine, as Python calls it."""
 
 # ruff: noqa: PLC0415 (the engine may not be built)
 
