@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from forebay.native import native
 from forebay.errors import LawError, UserError, nearest, read_text
+from forebay.native import native
 from forebay.run.laws import law_files, law_timeout
 from forebay.run.limits import LimitError, available_memory
 from forebay.run.repeat import repeat_line

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from forebay.native import native
 from forebay.errors import LawError, UserError
+from forebay.native import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
