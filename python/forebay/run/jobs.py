@@ -394,8 +394,7 @@ def _told(found: Sequence[tuple[Job, str]], jobs: int) -> str:
 
 def _repeated(job: Job) -> str:
     """Name of a run among others of the same file."""
-    seed = "" if job.seed is None else f", seed {job.seed}"
-    return f"{job.name}, replication {job.replication}{seed}"
+    return f"{job.name}, replication {job.replication}, seed {job.seed}"
 
 
 def cores() -> int:
