@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from forebay.cli.options import NO_LAWS
 from forebay.errors import MachineError, UserError
 from forebay.run.jobs import Job, check, files_read, load
 from forebay.run.outputs import LAB, Output, refuse_losses
@@ -116,7 +117,14 @@ def server(text: str, port: int) -> ThreadingHTTPServer:
 
 def _given(job: Job) -> str:
     """The scenario as JSON that can stand in a script."""
-    text = portable_text(job)
+    try:
+        text = portable_text(job)
+    except UserError as error:
+        first, *others = error.lines
+        # Where a mechanism is chosen, the message lists those that there are.
+        if ': unknown "' in first and "; one of: " in first:
+            first += f"; {NO_LAWS}"
+        raise UserError(first, *others) from None
     if text is None:
         raise UserError(f"{job.name}: it needs files beside it, which the page cannot hold")
     return json.dumps({"text": text, "name": Path(job.name).name}).replace("<", "\\u003c")

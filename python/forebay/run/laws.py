@@ -1,0 +1,171 @@
+"""Laws of one's own in this process, and how runs elsewhere get the same.
+
+The engine knows what a process has loaded, and `forebay.laws` loads it. A job that crosses to
+another process names the files with a hash of what they held. That process loads each once, and
+refuses by name what is missing there, has changed, or differs.
+"""
+
+# ruff: noqa: PLC0415 (json and what loads laws are slow to import, and seldom needed)
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from forebay.errors import LawError, UserError
+from forebay.native import native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+__all__ = [
+    "LAWS",
+    "VARIABLE",
+    "LawFile",
+    "law_facts",
+    "law_files",
+    "law_sentence",
+    "law_table",
+    "law_timeout",
+    "law_words",
+    "laws_chosen",
+    "limit_calls",
+    "load_files",
+    "load_same",
+    "near",
+    "refuse_unsaved",
+    "remember",
+]
+
+VARIABLE = "FOREBAY_LAWS"
+"""Variable of the environment that names files of laws, with what parts those of PATH between."""
+
+LAWS = [dict.fromkeys(("category", "name", "file", "contents", "ran_as"), str)]
+"""Shape of the laws of one's own in a document of results (`forebay.run.documents`)."""
+
+LawFile = tuple[str, str]
+"""Path of a file of laws, and a hash of what it held when it was loaded."""
+
+_files: dict[str, str] = {}
+"""The files that this process has loaded, with the hashes of what they held."""
+
+_limit: list[float] = []
+"""Seconds that a call of a law may take in this process, if they were set."""
+
+
+def load_files(paths: Iterable[str], option: str) -> None:
+    """Load files of laws, each once; `option` is what named them. Raises `UserError` for one that
+    cannot be loaded."""
+    for path in paths:
+        if not path:
+            raise UserError(f'{option}: ""; allowed is a Python file or a shared library')
+        try:
+            _load(os.path.abspath(path))
+        except UserError as error:
+            first, *others = error.lines
+            raise UserError(f"{option}: {first}", *others) from None
+
+
+def load_same(files: Iterable[LawFile], seconds: float | None) -> None:
+    """Load the files of laws that a job from another process needs, each once; calls of them may
+    take so many seconds. Raises `LawError` for a file that is not what it was there."""
+    if seconds is not None and _limit != [seconds]:
+        limit_calls(seconds)
+    for path, contents in files:
+        try:
+            _load(path)
+        except UserError as error:
+            raise LawError(f"on {_machine()}: {error}") from None
+        if _files[path] != contents:
+            raise LawError(
+                f"on {_machine()}: {path}: has contents {_files[path]}, not {contents} as where "
+                "the runs were begun; all of them must have the same law"
+            )
+
+
+def _machine() -> str:
+    import socket
+
+    return socket.gethostname()
+
+
+def _load(path: str) -> None:
+    from importlib import import_module
+
+    if path not in _files:
+        # Not imported above: it is built on this package.
+        import_module("forebay.laws").load(path)
+
+
+def remember(path: str) -> None:
+    """A file of laws was loaded by its path: jobs that cross to other processes name it."""
+    contents = [row["contents"] for row in law_table() if row["file"] == path]
+    # Each law of a library may state the hash of its own source.
+    _files[path] = "+".join(dict.fromkeys(contents))
+
+
+def law_files() -> tuple[LawFile, ...]:
+    """The files of laws that were loaded by their paths, each with what it held."""
+    return tuple(_files.items())
+
+
+def law_words() -> list[str]:
+    """The options with which a command loads what is loaded here."""
+    return [word for path in _files for word in ("--laws", near(path))]
+
+
+def near(path: str) -> str:
+    """The path of a file of laws, from the current folder if it lies below that."""
+    if not os.path.isabs(path):
+        return path
+    short = os.path.relpath(path)
+    return path if short.startswith(os.pardir) else short
+
+
+def limit_calls(seconds: float) -> None:
+    """Have a call of a law that takes longer end this process."""
+    native().set_law_timeout(seconds)
+    _limit[:] = [seconds]
+
+
+def law_timeout() -> float | None:
+    """The seconds that a call may take, if `limit_calls` has set them."""
+    return _limit[0] if _limit else None
+
+
+def law_table() -> list[dict[str, Any]]:
+    """The laws of one's own that are loaded, in their order: `category`, `name`, `file`, `contents`
+    (a hash), `ran_as` (`python`, `numba 0.68.1`, `library`), `abi`."""
+    import json
+
+    table: list[dict[str, Any]] = json.loads(native().laws())
+    return table
+
+
+def laws_chosen(resolved: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows of `law_table` of the laws that a scenario has, by its resolved parameters."""
+    chosen = {path.rpartition(".")[2] for path, value in resolved.items() if value == "chosen"}
+    return [row for row in law_table() if row["name"] in chosen] if chosen else []
+
+
+def refuse_unsaved(resolved: Mapping[str, str]) -> None:
+    """Raise `UserError` for a law that is in no file that another process could load."""
+    for row in laws_chosen(resolved):
+        if row["file"] not in _files:
+            raise UserError(
+                f'{row["category"]} "{row["name"]}": was not loaded from a file, so that it is in '
+                "this process alone, and the runs of a sweep are made in others; save it in a file "
+                "of its own, and load that by forebay.laws.load(PATH) or --laws PATH"
+            )
+
+
+def law_sentence(row: Mapping[str, Any]) -> str:
+    """A law in words: what it is, where it came from, what runs it."""
+    return f"{row['category']} {row['name']} of {near(row['file'])}, {law_facts(row)}"
+
+
+def law_facts(row: Mapping[str, Any]) -> str:
+    """The hash of a law's file, and what runs the law."""
+    ran = "interpreted" if row["ran_as"] == "python" else row["ran_as"]
+    return f"contents {row['contents']}, {ran}"
