@@ -173,9 +173,9 @@ def refuse_unsaved(resolved: Mapping[str, str]) -> None:
     for row in laws_chosen(resolved):
         if row["contents"] not in saved:
             raise UserError(
-                f'{row["category"]} "{row["name"]}" of {row["file"]}: is in this process alone, and '
-                "the runs of a sweep are made in others; save it in a file of its own, and load "
-                "that by forebay.laws.load(PATH) or --laws PATH"
+                f'{row["category"]} "{row["name"]}" of {row["file"]}: is in this process alone, '
+                "and the runs of a sweep are made in others; save it in a file of its own, and "
+                "load that by forebay.laws.load(PATH) or --laws PATH"
             )
 
 
