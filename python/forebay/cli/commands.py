@@ -46,6 +46,7 @@ from forebay.errors import MachineError, UserError
 from forebay.extras import missing_library, need
 from forebay.run.jobs import build, native, version
 from forebay.run.laws import VARIABLE, limit_calls, load_files
+from forebay.run.progress import say_warnings
 
 Function = Callable[..., int | None]
 """Does a command, given the value of each of its arguments and options by name; what it returns is
@@ -152,8 +153,8 @@ def _run(words: list[str]) -> int:
 
 def _load_laws(paths: Sequence[str]) -> None:
     """Load the laws of one's own for a command that has `LAWS`, before anything of it is read."""
-    load_files(filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)), VARIABLE)
-    load_files(paths, "--laws")
+    others = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
+    say_warnings([*load_files(others, VARIABLE), *load_files(paths, "--laws")])
 
 
 def _command(*arguments: Argument) -> Callable[[Function], Function]:

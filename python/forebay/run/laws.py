@@ -10,16 +10,18 @@ refuses by name what is missing there, has changed, or differs.
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from forebay.errors import LawError, UserError
 from forebay.native import native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 __all__ = [
+    "CHOSEN",
     "LAWS",
     "VARIABLE",
     "LawFile",
@@ -35,7 +37,6 @@ __all__ = [
     "load_same",
     "near",
     "refuse_unsaved",
-    "remember",
 ]
 
 VARIABLE = "FOREBAY_LAWS"
@@ -47,24 +48,32 @@ LAWS = [dict.fromkeys(("category", "name", "file", "contents", "ran_as"), str)]
 LawFile = tuple[str, str]
 """Path of a file of laws, and a hash of what it held when it was loaded."""
 
-_files: dict[str, str] = {}
-"""The files that this process has loaded, with the hashes of what they held."""
+CHOSEN = "contents "
+"""How the value begins with which a law that is chosen stands among resolved parameters."""
 
 _limit: list[float] = []
 """Seconds that a call of a law may take in this process, if they were set."""
 
+_same: dict[str, str] = {}
+"""The files that were loaded for jobs of other processes, with the hashes of what they held."""
 
-def load_files(paths: Iterable[str], option: str) -> None:
-    """Load files of laws, each once; `option` is what named them. Raises `UserError` for one that
-    cannot be loaded."""
-    for path in paths:
-        if not path:
-            raise UserError(f'{option}: ""; allowed is a Python file or a shared library')
-        try:
-            _load(os.path.abspath(path))
-        except UserError as error:
-            first, *others = error.lines
-            raise UserError(f"{option}: {first}", *others) from None
+
+def load_files(paths: Iterable[str], option: str) -> list[str]:
+    """Load files of laws, each once; what is to be said of how they run. `option` is what named
+    them. Raises `UserError` for one that cannot be loaded."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for path in paths:
+            if not path:
+                raise UserError(f'{option}: ""; allowed is a Python file or a shared library')
+            try:
+                _load(path)
+            except UserError as error:
+                first, *others = error.lines
+                raise UserError(f"{option}: {first}", *others) from None
+    return [str(each.message) for each in told]
 
 
 def load_same(files: Iterable[LawFile], seconds: float | None) -> None:
@@ -73,13 +82,14 @@ def load_same(files: Iterable[LawFile], seconds: float | None) -> None:
     if seconds is not None and _limit != [seconds]:
         limit_calls(seconds)
     for path, contents in files:
-        try:
-            _load(path)
-        except UserError as error:
-            raise LawError(f"on {_machine()}: {error}") from None
-        if _files[path] != contents:
+        if path not in _same:
+            try:
+                _same[path] = _contents(_load(path))
+            except UserError as error:
+                raise LawError(f"on {_machine()}: {error}") from None
+        if _same[path] != contents:
             raise LawError(
-                f"on {_machine()}: {path}: has contents {_files[path]}, not {contents} as where "
+                f"on {_machine()}: {path}: has contents {_same[path]}, not {contents} as where "
                 "the runs were begun; all of them must have the same law"
             )
 
@@ -90,29 +100,29 @@ def _machine() -> str:
     return socket.gethostname()
 
 
-def _load(path: str) -> None:
-    from importlib import import_module
+def _load(path: str) -> Sequence[Any]:
+    from forebay.laws import load
 
-    if path not in _files:
-        # Not imported above: it is built on this package.
-        import_module("forebay.laws").load(path)
+    return load(path)
 
 
-def remember(path: str) -> None:
-    """A file of laws was loaded by its path: jobs that cross to other processes name it."""
-    contents = [row["contents"] for row in law_table() if row["file"] == path]
+def _contents(laws: Iterable[Any]) -> str:
     # Each law of a library may state the hash of its own source.
-    _files[path] = "+".join(dict.fromkeys(contents))
+    return "+".join(dict.fromkeys(law.contents for law in laws))
 
 
 def law_files() -> tuple[LawFile, ...]:
-    """The files of laws that were loaded by their paths, each with what it held."""
-    return tuple(_files.items())
+    """The files from which other processes can load the laws that this one has, each with what it
+    held."""
+    # A process that has not imported it has no laws.
+    loading = sys.modules.get("forebay.laws.loading")
+    found = loading.files() if loading is not None else ()
+    return tuple((path, _contents(laws)) for path, laws in found)
 
 
 def law_words() -> list[str]:
     """The options with which a command loads what is loaded here."""
-    return [word for path in _files for word in ("--laws", near(path))]
+    return [word for path, _ in law_files() for word in ("--laws", near(path))]
 
 
 def near(path: str) -> str:
@@ -144,19 +154,28 @@ def law_table() -> list[dict[str, Any]]:
 
 
 def laws_chosen(resolved: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rows of `law_table` of the laws that a scenario has, by its resolved parameters."""
-    chosen = {path.rpartition(".")[2] for path, value in resolved.items() if value == "chosen"}
-    return [row for row in law_table() if row["name"] in chosen] if chosen else []
+    """The rows of `law_table` of the laws that a scenario has, by its resolved parameters: a law
+    from outside stands there with the hash of its source."""
+    chosen = [path for path, value in resolved.items() if value.startswith(CHOSEN)]
+    return [
+        row
+        for row in (law_table() if chosen else ())
+        if any(
+            path.endswith(f".{row['name']}") and resolved[path] == f"{CHOSEN}{row['contents']}"
+            for path in chosen
+        )
+    ]
 
 
 def refuse_unsaved(resolved: Mapping[str, str]) -> None:
     """Raise `UserError` for a law that is in no file that another process could load."""
+    saved = {contents for _, held in law_files() for contents in held.split("+")}
     for row in laws_chosen(resolved):
-        if row["file"] not in _files:
+        if row["contents"] not in saved:
             raise UserError(
-                f'{row["category"]} "{row["name"]}": was not loaded from a file, so that it is in '
-                "this process alone, and the runs of a sweep are made in others; save it in a file "
-                "of its own, and load that by forebay.laws.load(PATH) or --laws PATH"
+                f'{row["category"]} "{row["name"]}" of {row["file"]}: is in this process alone, '
+                "and the runs of a sweep are made in others; save it in a file of its own, and "
+                "load that by forebay.laws.load(PATH) or --laws PATH"
             )
 
 

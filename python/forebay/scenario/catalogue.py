@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any
 
 from forebay.native import native
-from forebay.run.laws import law_table
 
 __all__ = ["Catalogue", "Category", "Field", "Page", "Probe", "catalogue"]
 
@@ -146,13 +145,13 @@ def _told(part: Catalogue | Page) -> dict[str, Any]:
 
 def catalogue() -> Catalogue:
     """The catalogue of the engine that is installed, with the laws of one's own that are loaded."""
-    return _catalogue(len(law_table()))
+    return _catalogue(native().laws())
 
 
 @lru_cache(maxsize=1)
-def _catalogue(_laws: int) -> Catalogue:
-    """The catalogue with so many laws of one's own: none is ever unloaded."""
-    return parse(json.loads(native().catalogue()), law_table())
+def _catalogue(laws: str) -> Catalogue:
+    """The catalogue with these laws of one's own."""
+    return parse(json.loads(native().catalogue()), json.loads(laws))
 
 
 def parse(document: Mapping[str, Any], laws: Sequence[Mapping[str, Any]] = ()) -> Catalogue:
