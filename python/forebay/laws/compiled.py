@@ -19,7 +19,6 @@ from forebay.errors import UserError
 from forebay.laws.declared import Declaration
 from forebay.laws.interpreted import callbacks, creation, shown
 from forebay.laws.layout import (
-    CALL,
     CREATE_FACTS,
     Fact,
     facts_layout,
@@ -230,7 +229,8 @@ def _is_users(module: pytypes.ModuleType) -> bool:
 def _first_line(error: Exception) -> str:
     """What numba says is the reason, and where."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "- Resol", "During"))]
+    empty = ("Failed in", "- Resol", "During")
+    told = [line for line in lines if line and not line.startswith(empty)]
     where = next((line for line in lines if line.startswith('File "')), "")
     reason = told[0] if told else type(error).__name__
     return f"{reason} ({_in_words(where)})" if where else reason
@@ -240,6 +240,3 @@ def _in_words(where: str) -> str:
     """`File "codel.py", line 12:` as `codel.py, line 12`."""
     _, file, line = where.split('"', 2)
     return f"{shown(file)}{line.rstrip(':')}"
-
-
-_ = CALL

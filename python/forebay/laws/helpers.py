@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from forebay.laws.host import HOST
 
 __all__ = [
-    "Refusal",
+    "RefusalError",
     "below",
     "cbrt",
     "drop",
@@ -42,7 +42,7 @@ TOO_LARGE = "a span is from 0 s to 106 days"
 MAX_SPAN = 2.0**63
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """A parameter is wrong: its name, or `None`, and why."""
 
     def __init__(self, parameter: str | None, message: str) -> None:
@@ -57,7 +57,7 @@ class Refusal(Exception):
 def refuse(parameter: str | None, message: str) -> NoReturn:
     """Refuse the value of a parameter, in `create`: `refuse("interval", "is zero; allowed is any
     time above 0 s")`. The scenario is then wrong at that key."""
-    raise Refusal(parameter, message)
+    raise RefusalError(parameter, message)
 
 
 def ln(x: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 from forebay.errors import nearest, printable
 from forebay.laws.declared import Declaration
-from forebay.laws.helpers import Refusal
+from forebay.laws.helpers import RefusalError
 from forebay.laws.host import HOST
 from forebay.laws.layout import CALL, CREATE_FACTS, facts_struct, state_struct
 
@@ -94,24 +94,26 @@ def _whole(decided: Any) -> int:
     except TypeError:
         number = MAX_DECIDED
     if not -1 <= number < MAX_DECIDED:
-        raise _Returned(f"returned {decided!r}; allowed are whole numbers as they are in its kind")
+        raise _ReturnedError(
+            f"returned {decided!r}; allowed are whole numbers as they are in its kind"
+        )
     return number
 
 
-class _Returned(Exception):
+class _ReturnedError(Exception):
     """A method returned what is no decision."""
 
 
 def fail(facts: int, error: BaseException) -> None:
     """Tell the engine why a call returns an error."""
-    parameter = error.parameter if isinstance(error, Refusal) else None
-    told = error.message if isinstance(error, Refusal) else reason(error)
+    parameter = error.parameter if isinstance(error, RefusalError) else None
+    told = error.message if isinstance(error, RefusalError) else reason(error)
     HOST.fail(facts, parameter.encode() if parameter else None, told.encode())
 
 
 def reason(error: BaseException) -> str:
     """What went wrong, with file and line: `codel.py, line 12: ZeroDivisionError: ...`."""
-    if isinstance(error, _Returned):
+    if isinstance(error, _ReturnedError):
         return str(error)
     where = place_of(error.__traceback__)
     return f"{where}{described(error)}"
@@ -131,10 +133,15 @@ def place_of(traceback: TracebackType | None) -> str:
     found = ""
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith((_OURS, "<string>")):
+        if not is_ours(code.co_filename):
             found = f"{shown(code.co_filename)}, line {traceback.tb_lineno}: "
         traceback = traceback.tb_next
     return found
+
+
+def is_ours(file: str) -> bool:
+    """True for a file of this package, and for code that it has made."""
+    return file.startswith((_OURS, "<string>"))
 
 
 def shown(file: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forebay.laws.numbers import NEVER
@@ -75,7 +75,7 @@ def facts_layout(struct: str) -> tuple[Sequence[Fact], int]:
     return fields, layout()["sizes"][struct]
 
 
-@lru_cache(maxsize=None)
+@cache
 def facts_struct(struct: str) -> type[ctypes.Structure]:
     """The struct of facts as Python sees it."""
     fields, size = facts_layout(struct)
@@ -240,6 +240,7 @@ class CLaws(ctypes.Structure):
 
     _fields_ = (
         ("size", ctypes.c_uint32),
-        ("count", ctypes.c_uint32),
+        ("version", ctypes.c_uint32),
+        ("count", ctypes.c_uint64),
         ("laws", ctypes.POINTER(ctypes.POINTER(CLaw))),
     )

@@ -14,9 +14,8 @@ from typing import Any
 
 from forebay.laws import helpers
 from forebay.laws.declared import Declaration
-from forebay.laws.helpers import Refusal
 from forebay.laws.host import HOST
-from forebay.laws.interpreted import creation, described, fail, place_of, shown
+from forebay.laws.interpreted import creation, described, fail, is_ours, place_of, shown
 from forebay.laws.layout import CREATE_FACTS, facts_struct, state_fields, state_struct
 
 __all__ = ["EXPLAIN", "explanation"]
@@ -89,13 +88,9 @@ def _kept(exception: int) -> tuple[str, str, str]:
     """Class of an exception, its description, and where it was raised, if that is known."""
     found = _Exception.from_address(exception)
     kind, values, place = pickle.loads(ctypes.string_at(found.data, found.bytes))
-    if found.dynamic or not values:
-        text = kind.__name__
-    else:
-        text = described(kind(*values))
-    where = f"{shown(place[1])}, line {place[2]}: " if place else ""
-    if where and "forebay" in place[1] and "laws" in place[1]:
-        where = ""
+    text = kind.__name__ if found.dynamic or not values else described(kind(*values))
+    known = place and not is_ours(place[1])
+    where = f"{shown(place[1])}, line {place[2]}: " if known else ""
     return kind.__name__, text, where
 
 
@@ -115,6 +110,3 @@ def _repeated(
     except BaseException as error:
         return error
     return None
-
-
-_ = Refusal

@@ -7,7 +7,6 @@ repeated by the interpreter.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -96,7 +95,7 @@ def _code_in(code: types.CodeType, name: str) -> types.CodeType | None:
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, law: Declaration, refusing: set[str], code: types.CodeType) -> None:
         self.words = {p.name: p.choices for p in law.parameters if p.choices and not p.list}
-        self.texts = {p.name for p in law.parameters if p.type.is_text or p.choices and p.list}
+        self.texts = {p.name for p in law.parameters if p.type.is_text or (p.choices and p.list)}
         self.texts |= {f"{p.name}_in_packets" for p in law.parameters if p.name in self.texts}
         lists = [p for p in law.parameters if p.list and p.name not in self.texts]
         self.lists = {p.name for p in lists}
@@ -110,7 +109,7 @@ class _Rewriter(ast.NodeTransformer):
         known = {*self.words, *self.texts, *self.lists, *self.helpers, *self.refusing, "refuse"}
         return bool(names & known)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Compares places of words instead of words."""
         if len(node.ops) == 1:
             for this, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
@@ -149,7 +148,7 @@ class _Rewriter(ast.NodeTransformer):
             f"words are {', '.join(words)}"
         )
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Reads lists; refuses what has no form in compiled code."""
         self.generic_visit(node)
         if node.attr in self.words or node.attr in self.texts:
@@ -161,16 +160,16 @@ class _Rewriter(ast.NodeTransformer):
         called = ast.Call(ast.Name(LIST + node.attr, ast.Load()), [node.value], [])
         return ast.copy_location(called, node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Refuses to write to lists, as the interpreter does."""
         of = node.value
-        if isinstance(of, ast.Attribute) and of.attr in self.lists:
-            if not isinstance(node.ctx, ast.Load):
-                raise self._unfit(node, f"{of.attr} is a list of the scenario")
+        writes = not isinstance(node.ctx, ast.Load)
+        if writes and isinstance(of, ast.Attribute) and of.attr in self.lists:
+            raise self._unfit(node, f"{of.attr} is a list of the scenario")
         self.generic_visit(node)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         """Calls methods with the law; leaves the texts of refusals out."""
         called = node.func
         name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")

@@ -15,7 +15,10 @@ numbers.
 | `str` | `"text"` | text |
 | `Literal["mark", "drop"]` | one of these words | the word, to compare |
 | `list[...]` of one of these | `[3, 1]` | a sequence, not to be written to |
-| `... | None` | may be left out | `NEVER` then, NaN of a number, `None` of a word or text, an empty list |
+| `... | None` | may be left out | `NEVER` then; NaN, `None` or no values, see below |
+
+A number that is left out is NaN, a word or text `None`, a list has no values, and all others are
+`NEVER`.
 
 What a law remembers is `State[Time]`, `State[Span]`, `State[int]`, `State[float]`, `State[bool]`,
 with the value that it begins with, or 0; `State[int, 16]` is an array of 16. `Probe[...]` is state
