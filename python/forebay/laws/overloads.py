@@ -30,6 +30,12 @@ _WORD = ir.IntType(64)
 _STRICT = {"error_model": "python", "boundscheck": True}
 
 
+def _overload(function: Any) -> Any:
+    """Decorator of what gives the compiled form of a function."""
+    # Parameters are compared by their names, not by annotations, which numba does not read.
+    return overload(function, jit_options=_STRICT, strict=False)
+
+
 def record(fields: Sequence[Fact], size: int) -> Any:
     """The type of a struct."""
     formats = [(_FORMATS[f.type], (f.count,)) if f.count else _FORMATS[f.type] for f in fields]
@@ -152,7 +158,7 @@ def whole(x: Any) -> Any:
     return int(x)
 
 
-@overload(whole, jit_options=_STRICT)
+@_overload(whole)
 def _whole(x: Any) -> Any:
     if not isinstance(x, types.Float):
         return lambda x: int(x)
@@ -186,14 +192,14 @@ def install() -> None:
     _install_draws()
     dropped = compiled_host("drop")
 
-    @overload(helpers.drop, jit_options=_STRICT)
+    @_overload(helpers.drop)
     def drop(at: Any, handle: Any, verdict: Any) -> Any:
         def impl(at: Any, handle: int, verdict: int) -> None:
             dropped(_address(at), handle, verdict)
 
         return impl
 
-    @overload(helpers.refuse, jit_options=_STRICT)
+    @_overload(helpers.refuse)
     def refuse(parameter: Any, message: Any) -> Any:
         def impl(parameter: Any, message: Any) -> None:
             raise ValueError("refused")
@@ -213,9 +219,9 @@ def _install_arithmetic() -> None:
     ):
         _install_function(function, compiled_host(name))
     power = compiled_host("pow")
-    overload(helpers.power, jit_options=_STRICT)(lambda x, y: lambda x, y: power(x, y))
+    _overload(helpers.power)(lambda x, y: lambda x, y: power(x, y))
 
-    @overload(helpers.sqrt, jit_options=_STRICT)
+    @_overload(helpers.sqrt)
     def sqrt(x: Any) -> Any:
         def impl(x: float) -> float:
             if x < 0.0:
@@ -224,11 +230,11 @@ def _install_arithmetic() -> None:
 
         return impl
 
-    @overload(helpers.seconds, jit_options=_STRICT)
+    @_overload(helpers.seconds)
     def seconds(ps: Any) -> Any:
         return lambda ps: ps / 1e12
 
-    @overload(helpers.span, jit_options=_STRICT)
+    @_overload(helpers.span)
     def span(s: Any) -> Any:
         most, message = helpers.MAX_SPAN, helpers.TOO_LARGE
 
@@ -242,7 +248,7 @@ def _install_arithmetic() -> None:
 
 
 def _install_function(function: Any, host: Any) -> None:
-    overload(function, jit_options=_STRICT)(lambda x: lambda x: host(x))
+    _overload(function)(lambda x: lambda x: host(x))
 
 
 def _install_draws() -> None:
@@ -262,14 +268,14 @@ def _install_draws() -> None:
     ):
         _install_draw(function, compiled_host(name), stream)
 
-    @overload(helpers.happens, jit_options=_STRICT)
+    @_overload(helpers.happens)
     def happens(at: Any, p: Any) -> Any:
         return lambda at, p: uniform(stream(at)) < p
 
-    @overload(helpers.below, jit_options=_STRICT)
+    @_overload(helpers.below)
     def under(at: Any, n: Any) -> Any:
         return lambda at, n: below(stream(at), n)
 
 
 def _install_draw(function: Any, host: Any, stream: Any) -> None:
-    overload(function, jit_options=_STRICT)(lambda at: lambda at: host(stream(at)))
+    _overload(function)(lambda at: lambda at: host(stream(at)))
