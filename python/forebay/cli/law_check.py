@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from forebay.battery import examine
 from forebay.cli.terminal import WIDTH, print_json
 from forebay.errors import UserError, printable
-from forebay.laws.battery import examine
 from forebay.run.laws import law_facts, load_files, near
+from forebay.run.progress import say_warnings
 
 if TYPE_CHECKING:
-    from forebay.laws.battery import Check
+    from forebay.battery import Check
 
 __all__ = ["check_laws"]
 
@@ -33,13 +33,12 @@ def check_laws(file: str, pattern: str, out: Path | None, as_json: bool) -> int:
     Scenarios that failed are written to `out`. Raises `UserError` for a file that cannot be loaded,
     and if no check matches `pattern`.
     """
-    path = os.path.abspath(file)
-    load_files([path], "law-check")
+    say_warnings(load_files([file], "law-check"))
     documents = []
     passed = failed = 0
-    for law, checks in examine(path, out or Path("out/law-check"), pattern):
+    for law, checks in examine(file, out or Path("out/law-check"), pattern):
         if not as_json:
-            print(f"{law['name']}  ({law['category']} of {near(path)}, {law_facts(law)})")
+            print(f"{law['name']}  ({law['category']} of {near(file)}, {law_facts(law)})")
         made = []
         for check in checks:
             made.append(check)
@@ -51,10 +50,10 @@ def check_laws(file: str, pattern: str, out: Path | None, as_json: bool) -> int:
     if not passed + failed:
         raise UserError(f'--checks: no check matches "{pattern}"; such are {_names(documents)}')
     if as_json:
-        print_json({"file": path, "passed": passed, "failed": failed, "laws": documents})
+        print_json({"file": file, "passed": passed, "failed": failed, "laws": documents})
     else:
         laws = "1 law" if len(documents) == 1 else f"{len(documents)} laws"
-        print(f"{near(path)}: {laws}, {passed} checks passed, {failed} failed")
+        print(f"{near(file)}: {laws}, {passed} checks passed, {failed} failed")
     return 1 if failed else 0
 
 

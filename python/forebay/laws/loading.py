@@ -33,6 +33,7 @@ __all__ = [
     "NOTEBOOK",
     "Law",
     "LawWarning",
+    "files",
     "header",
     "load",
     "loaded",
@@ -109,6 +110,11 @@ def load(path: Path | str) -> list[Law]:
 def loaded() -> list[Law]:
     """The laws from outside that this process knows, in the order in which they were loaded."""
     return [Law(**law) for law in json.loads(native().laws())]
+
+
+def files() -> list[tuple[str, list[Law]]]:
+    """The files that laws were loaded from, each by its path from the root, with its laws."""
+    return [(str(known.path), known.laws) for known in _KNOWN if known.path is not None]
 
 
 def header() -> Path:

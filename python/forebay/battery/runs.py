@@ -112,7 +112,7 @@ class Bench:
         """Run a command of Forebay with the laws in a process of its own, with these variables of
         the environment; it has as much time as a run."""
         start = "import sys; sys.path.append(sys.argv.pop(1)); from forebay.cli.commands import main"
-        whence = str(Path(__file__).parents[3])
+        whence = str(Path(__file__).parents[2])
         given = [sys.executable, "-P", "-c", f"{start}; sys.exit(main())", whence]
         ran = subprocess.run(
             [*given, *words, *self.laws(), "--timeout", f"{MAX_SECONDS:g}"],

@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from forebay.laws.battery.places import Place, halves, main_place, parameter_place, places_of
-from forebay.laws.battery.runs import Bench, Outcome, environment
-from forebay.laws.battery.values import changes, shown
+from forebay.battery.places import Place, halves, main_place, parameter_place, places_of
+from forebay.battery.runs import Bench, Outcome, environment
+from forebay.battery.values import changes, shown
 from forebay.run.laws import near
 from forebay.run.repeat import quoted
 

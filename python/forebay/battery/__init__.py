@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from forebay.laws.battery.checks import Check, Examination
-from forebay.laws.battery.runs import Bench
+from forebay.battery.checks import Check, Examination
+from forebay.battery.runs import Bench
+from forebay.laws import load
 from forebay.native import native
-from forebay.run.laws import law_table
 
 __all__ = ["Check", "examine"]
 
@@ -24,18 +25,18 @@ __all__ = ["Check", "examine"]
 def examine(
     path: str, folder: Path, pattern: str = "*"
 ) -> Iterator[tuple[Mapping[str, Any], Iterator[Check]]]:
-    """The laws of a file that was loaded by its `path`, each as its row of
-    `forebay.run.laws.law_table` with its checks, which are made as they are asked for.
+    """The laws of a file, each as a row of `forebay.run.laws.law_table` with its checks, which are
+    made as they are asked for.
 
-    Scenarios of those that fail are written to `folder`. `pattern` says which checks are made:
+    Raises `UserError` for a file that cannot be loaded. Scenarios of those that fail are written to `folder`. `pattern` says which checks are made:
     those whose name and law, `LAW/CHECK`, it matches.
     """
+    laws = [asdict(law) for law in load(path)]
     entries = _entries()
-    for law in law_table():
-        if law["file"] == path:
-            page = entries[law["category"], law["name"]]
-            bench = Bench(path, folder, law["name"])
-            yield law, Examination(law, page, bench, pattern).checks()
+    for law in laws:
+        page = entries[law["category"], law["name"]]
+        bench = Bench(path, folder, law["name"])
+        yield law, Examination(law, page, bench, pattern).checks()
 
 
 def _entries() -> dict[tuple[str, str], dict[str, Any]]:
