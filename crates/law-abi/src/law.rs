@@ -10,7 +10,7 @@ use forebay_units::{Frequency, Rate, Size, Span};
 
 use crate::abi::{self, kind, parameter_flag, parameter_type, probe_type};
 use crate::raw::{Instance, RawLaw, RawParameter, Words};
-use crate::watch::{Label, label};
+use crate::watch::{CREATE, DESTROY, Label, PROBE, label};
 
 /// A law from outside, as it stands in a registry. It lives as long as the program.
 #[derive(Debug)]
@@ -60,7 +60,26 @@ fn essential(kind: u32) -> &'static [usize] {
 
 /// The name of the decision at a place.
 pub(crate) fn decision_name(kind: u32, decision: usize) -> &'static str {
-    decisions(kind).get(decision).copied().unwrap_or("a decision")
+    match decision {
+        CREATE => "create",
+        DESTROY => "destroy",
+        PROBE => "probe",
+        _ => decisions(kind).get(decision).copied().unwrap_or("a decision"),
+    }
+}
+
+/// What may be returned from the decision at a place, in words.
+pub(crate) fn allowed(kind: u32, decision: usize) -> &'static str {
+    match (kind, decision) {
+        (kind::QUEUE, abi::decision::ENQUEUE | abi::decision::DEQUEUE)
+        | (kind::DISCIPLINE, abi::decision::ENQUEUE)
+        | (kind::IMPAIRMENT, _) => "0 to 4",
+        (kind::DISCIPLINE, abi::decision::DEQUEUE) => "0 to 2",
+        (kind::SCHEDULER, abi::decision::SELECT) => "the classes that have a packet to send",
+        (kind::CONDITIONER, abi::decision::CONDITION) => "0, 1 and 5",
+        (kind::TRAFFIC, abi::decision::NEXT) => "0 and 1",
+        _ => "0 or more",
+    }
 }
 
 impl OuterLaw {
@@ -134,7 +153,7 @@ impl OuterLaw {
         let path = section.path();
         let place = path.strip_suffix(&format!(".{}", self.raw.name)).unwrap_or(path);
         // The category is said already: links.bn.queue is where it is chosen.
-        label(format!("{category} \"{}\"", self.raw.name), place.to_owned())
+        label(format!("{category} \"{}\"", self.raw.name), self.raw.kind, place.to_owned())
     }
 
     /// A law of the values `words`, created with what `facts` say of its place.
@@ -379,7 +398,9 @@ fn fitting(n: u64, unit: &str) -> Result<u64, String> {
         return Ok(n);
     }
     let most = abi::NEVER - 1;
-    Err(format!("{n}{unit} is more than laws from outside can take; allowed are up to {most}{unit}"))
+    Err(format!(
+        "{n}{unit} is more than laws from outside can take; allowed are up to {most}{unit}"
+    ))
 }
 
 fn read_as<T: Parameter>(
