@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,8 @@ def examine(
     entries = _entries()
     for law in laws:
         page = entries[law["category"], law["name"]]
-        bench = Bench(path, folder, law["name"])
-        yield law, Examination(law, page, bench, pattern).checks()
+        with closing(Bench(path, folder, law["name"])) as bench:
+            yield law, Examination(law, page, bench, pattern).checks()
 
 
 def _entries() -> dict[tuple[str, str], dict[str, Any]]:

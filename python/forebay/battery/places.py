@@ -244,7 +244,7 @@ def _control_places(law: Section) -> Iterable[Place]:
     yield place("outages", "nothing passes for 2 s: timeouts", impairment=outage, duration="10 s")
     files = {"traffic": {"file": {"size": "60 kB", "count": 8, "interval": "3 s"}}}
     yield place("idle", "a file every 3 s", flow=files, duration="25 s")
-    web = {"count": 2, "traffic": {"transfers": {"rate": "2 Mbit/s", "sizes": {"constant": {"size": "20 kB"}}}}}
+    web = {"count": 2, "traffic": {"transfers": {"rate": "10 /s", "sizes": {"constant": {"size": "20 kB"}}}}}
     yield place("transfers", "connections that come and go", flow=web)
     trickle = {"traffic": {"cbr": {"rate": "500 kbit/s", "size": "300 B"}}}
     yield place("trickle", "an application that has little to send", flow=trickle)
@@ -280,7 +280,8 @@ def _traffic_places(law: Section) -> Iterable[Place]:
     yield place("stop", "sources that start late and stop early", {"count": 5, **late, **tcp})
     loss = {"loss": {"probability": 0.05}}
     yield place("loss", "TCP with 5 % of packets lost", tcp, impairment=loss)
-    yield place("hour", "an hour over TCP", {**tcp, "stop": "3600 s"}, "3610 s", rate="100 kbit/s")
+    slow = {"rate": "100 kbit/s"}
+    yield place("minute", "a minute over a slow link", {"count": 2, **tcp}, "60 s", **slow)
 
 
 def _impairment_places(law: Section) -> Iterable[Place]:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from forebay.run.progress import meter
 from forebay.run.repeat import quoted
 from forebay.run.store import write_text
 
-__all__ = ["MAX_PACKETS", "MAX_SECONDS", "Bench", "Command", "Outcome", "environment"]
+__all__ = ["MAX_PACKETS", "MAX_SECONDS", "Bench", "Command", "Outcome"]
 
 MAX_PACKETS = 2_000_000
 """Packets that a run of the battery may send: ten times as many as any of ours."""
@@ -69,16 +69,22 @@ class Bench:
     path: str
     folder: Path
     label: str
-    kept: list[Path] = field(default_factory=list)
+    _pool: Pool | None = field(default=None, repr=False)
+
+    def close(self) -> None:
+        """End its processes."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
     def job(self, scenario: Mapping[str, Any], **options: Any) -> Job:
         """The job of running a scenario, within the limits of the battery."""
         limits = {"max_packets": MAX_PACKETS, "timeout": MAX_SECONDS}
         return Job(tomli_w.dumps(scenario), "scenario.toml", **{**limits, **options})
 
-    def run(self, jobs: Sequence[Job], size: int | None = None) -> list[Outcome]:
-        """Make runs, each in a process that does nothing else meanwhile; `size` at a time. The
-        processes are new ones."""
+    def run(self, jobs: Sequence[Job], fresh: Mapping[str, str] | None = None) -> list[Outcome]:
+        """Make runs, each in a process that makes no other meanwhile; with `fresh`, all in one that
+        is new, and has these variables of the environment."""
         outcomes: dict[int, Outcome] = {}
         waiting = iter(range(len(jobs)))
         with meter(len(jobs), self.label) as progress:
@@ -93,11 +99,13 @@ class Bench:
                 outcomes[index] = Outcome(None, reason.removeprefix(name), refused)
                 progress.finished()
 
-            pool = Pool(size or min(cores(), len(jobs)) or 1)
-            try:
-                pool.run(jobs, lambda: next(waiting, None), done, failed, progress.tick)
-            finally:
-                pool.close()
+            given = jobs, lambda: next(waiting, None), done, failed, progress.tick
+            if fresh is None:
+                self._pool = self._pool or Pool(cores())
+                self._pool.run(*given)
+            else:
+                with environment(**fresh), closing(Pool(1)) as pool:
+                    pool.run(*given)
         return [outcomes[index] for index in range(len(jobs))]
 
     def keep(self, name: str, scenario: Mapping[str, Any], *options: str) -> str:
@@ -105,7 +113,6 @@ class Bench:
         path = self.folder / f"{name}.toml"
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(path, tomli_w.dumps(scenario))
-        self.kept.append(path)
         return quoted(["forebay", "run", str(path), *options, *self.laws()])
 
     def command(self, words: Sequence[str], **values: str) -> Command:

@@ -22,7 +22,7 @@ _VALUES: Mapping[str, tuple[Any, ...]] = {
     "number": (0.0, 1e-300, 0.5, 1.0, -1.0, 1e300, math.nan, math.inf),
     "whole number": (0, 1, 64, 2**31, _MOST),
     "true or false": (False, True),
-    "duration": ("0 s", "1 ps", "1 ms", "1000 s", f"{_BEYOND} ps"),
+    "duration": ("0 s", "1 ps", "1 ms", "100000 s", f"{_BEYOND} ps"),
     "data rate": ("0 bit/s", "1 bit/s", "1 Mbit/s", "1000 Gbit/s", f"{_BEYOND} bit/s"),
     "size": ("0 B", "1 B", "1500 B", "1 GB", f"{_BEYOND} B"),
     "queue length": ("0 packets", "1 packets", "0 B", "1 B", "1 GB", f"{2**32 - 1} packets",
