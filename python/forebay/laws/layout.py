@@ -169,7 +169,7 @@ def _list_of(parameter: Any, second: bool = False) -> Any:
         if not address or not length:
             return ()
         memory = memoryview((kind * (words * length)).from_address(address))
-        values = memory.cast("B").cast(code).toreadonly()[start::words]
+        values: Any = memory.cast("B").cast(code).toreadonly()[start::words]
         if choices:
             return tuple(choices[value] for value in values)
         return tuple(map(_text_at, values)) if parameter.type.is_text else values
