@@ -13,6 +13,7 @@ import os
 from typing import TYPE_CHECKING
 
 from forebay.errors import UserError, nearest, read_text
+from forebay.native import native
 from forebay.run.limits import LimitError, available_memory
 from forebay.run.repeat import repeat_line
 
@@ -392,18 +393,6 @@ def build() -> str:
     depend on, not the Python of studies and statistics.
     """
     return str(native().build())
-
-
-def native() -> Any:
-    """The native module. Raises `UserError` if it was not built."""
-    try:
-        from forebay import _native
-    except ImportError as error:
-        raise UserError(
-            f"the engine is not built ({error}); run `make setup` in a checkout, "
-            "or install the wheel"
-        ) from None
-    return _native
 
 
 def _named(rows: Sequence[Mapping[str, Any]], name: str, what: str) -> Mapping[str, Any]:

@@ -134,9 +134,14 @@ class Catalogue:
         return asdict(self)
 
 
-@lru_cache(maxsize=1)
 def catalogue() -> Catalogue:
-    """The catalogue of the engine that is installed."""
+    """The catalogue of the engine that is installed, with the laws that were loaded."""
+    return _catalogue(native().laws())
+
+
+@lru_cache(maxsize=1)
+def _catalogue(laws: str) -> Catalogue:
+    """The catalogue with these laws from outside."""
     return parse(json.loads(native().catalogue()))
 
 
