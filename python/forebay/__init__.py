@@ -5,7 +5,8 @@
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
 `fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`,
 `pace` and `adaptation` hold the mechanisms, `tcp`, `udp`, `media`, `calls` and `paced` the
-parameters of a transport, `policing` those of policing.
+parameters of a transport, `policing` those of policing. `law` makes a class a law of one's own, and
+`forebay.laws` holds what such a class is written with.
 What is wrong with a scenario is raised as `UserError`, what is hardly meant in it is a
 `ScenarioWarning`; `style` is how plots look.
 
@@ -24,15 +25,17 @@ _HOMES = {
     "ScenarioWarning": "forebay.errors",
     "UserError": "forebay.errors",
     "style": "forebay.run.plots",
+    "law": "forebay.laws",
 }
 _CATEGORIES = (
     "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "sizes",
     "control", "detector", "explicit_rate", "impairment", "activity", "pace",
     "adaptation",
 )  # fmt: skip
+_PACKAGES = ("laws",)
 _TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
 
-__all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
+__all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, *_PACKAGES, "__version__"]
 
 
 def __getattr__(name: str) -> object:
@@ -40,6 +43,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'forebay' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _PACKAGES:
+        return import_module(f"forebay.{name}")
     if name in _HOMES:
         found = getattr(import_module(_HOMES[name]), name)
     elif name in _CATEGORIES:

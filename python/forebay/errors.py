@@ -85,14 +85,14 @@ class ScenarioWarning(UserWarning):
     """A scenario that can be run and is hardly meant: its results may not be what they seem."""
 
 
-def warn_of(texts: Iterable[str]) -> None:
-    """Issue a `ScenarioWarning` for each text, at the line outside this package that asked for what
-    led to it."""
+def warn_of(texts: Iterable[str], kind: type[Warning] = ScenarioWarning) -> None:
+    """Issue a warning, a `ScenarioWarning` if no other `kind` is given, for each text, at the line
+    outside this package that asked for what led to it."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     for text in texts:
-        warnings.warn(printable(text), ScenarioWarning, stacklevel=level)
+        warnings.warn(printable(text), kind, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:

@@ -21,10 +21,11 @@ EXTRAS = {
     "polars": "frames",
     "dask": "cluster",
     "distributed": "cluster",
+    "numba": "laws",
 }
 """The extra that installs a library."""
 
-_LARGER_FIRST = ("cluster", "frames", "studies", "plots", "tables")
+_LARGER_FIRST = ("cluster", "frames", "studies", "plots", "tables", "laws")
 
 
 class MissingExtraError(UserError, ImportError):

@@ -65,7 +65,8 @@ enum {
 
 /* Flags of laws. */
 enum {
-  FOREBAY_DRAWS = 1,             /* it draws random numbers: facts have `random` */
+  FOREBAY_DRAWS = 1,             /* it draws random numbers: facts have `random`; not schedulers,
+                                    nor `create`, `departed`, `ready_at` and `green_at` */
   FOREBAY_OWN_LIMIT = 2,         /* queue: it limits the buffer itself, and gets no parameter `limit` */
   FOREBAY_TRANSPARENT = 4,       /* queue: it lets a packet that finds the link idle pass unchanged,
                                     and its state does not depend on such packets */
@@ -117,7 +118,7 @@ typedef struct forebay_parameter {
   const char *name;
   const char *meaning;         /* with its unit and what is allowed */
   const char *source;
-  const char *default_value;   /* as a scenario has it: "\"5 ms\"", "0.5", "true"; null: none */
+  const char *default_value;   /* as JSON: "\"5 ms\"", "0.5", "true", "[1, 2]"; null: none */
   const forebay_word *words;   /* FOREBAY_WORD: `word_count` of them */
 } forebay_parameter;
 
@@ -157,7 +158,7 @@ enum {
                             `precedence` and `dscp` */
   FOREBAY_GREEN_AT = 1,  /* writes to `time` when a packet of `bytes` would be green; 0 */
   /* FOREBAY_CONTROL; struct forebay_control_facts; all write the window and `pacing_rate`, 0 */
-  FOREBAY_OPENED = 0,       /* data can be sent */
+  FOREBAY_OPENED = 0,       /* data can be sent; `now` is never, and the window stays as it is */
   FOREBAY_ACKNOWLEDGED = 1, /* new data was acknowledged outside loss recovery */
   FOREBAY_CONGESTED = 2,    /* congestion was signalled */
   FOREBAY_SAMPLED = 3,      /* with FOREBAY_SAMPLES: an acknowledgement arrived, before all else */
@@ -196,8 +197,9 @@ typedef struct forebay_law {
 
 /* The table of a library. */
 typedef struct forebay_laws {
-  uint32_t size; /* sizeof(forebay_laws) */
-  uint32_t count;
+  uint32_t size;    /* sizeof(forebay_laws) */
+  uint32_t version; /* FOREBAY_LAWS_VERSION */
+  uint64_t count;
   const forebay_law *const *laws;
 } forebay_laws;
 
@@ -275,7 +277,6 @@ typedef struct forebay_random forebay_random;
 typedef struct forebay_create_facts {
   FOREBAY_FACTS;
   int64_t link_rate; /* bit/s; laws of links */
-  int64_t smss;      /* sender maximum segment size in bytes; controls */
   int64_t classes;   /* number of classes; schedulers */
 } forebay_create_facts;
 

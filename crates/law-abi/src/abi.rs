@@ -224,7 +224,8 @@ pub struct Law {
 #[repr(C)]
 pub struct Laws {
     pub size: u32,
-    pub count: u32,
+    pub version: u32,
+    pub count: u64,
     pub laws: *const *const Law,
 }
 
@@ -243,11 +244,21 @@ pub enum FactType {
 pub type Fact = (&'static str, FactType, usize);
 
 macro_rules! fact_type {
-    (u32) => { FactType::Uint32 };
-    (i64) => { FactType::Int64 };
-    (f64) => { FactType::Double };
-    ([i64; 64]) => { FactType::Classes };
-    (*mut c_void) => { FactType::Pointer };
+    (u32) => {
+        FactType::Uint32
+    };
+    (i64) => {
+        FactType::Int64
+    };
+    (f64) => {
+        FactType::Double
+    };
+    ([i64; 64]) => {
+        FactType::Classes
+    };
+    (*mut c_void) => {
+        FactType::Pointer
+    };
 }
 
 /// Define a struct of facts, and the list of them by which Python reads it.
@@ -316,7 +327,6 @@ facts! {
     pub struct CreateFacts "forebay_create_facts" {
         ..head: Head,
         link_rate: [i64],
-        smss: [i64],
         classes: [i64],
     }
 
@@ -431,3 +441,51 @@ pub struct Host {
 
 /// The function that a library exports.
 pub type Entry = unsafe extern "C" fn(host: *const Host) -> *const Laws;
+
+/// The layout of the interface, as JSON: under `facts` the fields of each struct of facts with
+/// their types and places, under `sizes` the sizes of the structs in bytes, and under `numbers` the
+/// numbers of each group by name.
+#[must_use]
+pub fn layout() -> String {
+    use serde_json::{Map, Value, json};
+    let (mut facts, mut sizes) = (Map::new(), Map::new());
+    macro_rules! add {
+        ($($name:ident),*) => { $(
+            let fields: Vec<Value> = $name::layout()
+                .into_iter()
+                .map(|(name, kind, at)| json!([name, format!("{kind:?}"), at]))
+                .collect();
+            facts.insert($name::C_NAME.to_owned(), Value::Array(fields));
+            sizes.insert($name::C_NAME.to_owned(), json!(size_of::<$name>()));
+        )* };
+    }
+    add!(
+        CreateFacts,
+        QueueFacts,
+        SchedulerFacts,
+        ConditionerFacts,
+        ControlFacts,
+        TrafficFacts,
+        ImpairmentFacts
+    );
+    let mut numbers = Map::new();
+    macro_rules! number {
+        ($($group:ident),*) => { $(
+            let group: Map<String, Value> =
+                $group::ALL.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            numbers.insert(stringify!($group).to_owned(), Value::Object(group));
+        )* };
+    }
+    number!(
+        kind,
+        flag,
+        parameter_type,
+        parameter_flag,
+        probe_type,
+        decision,
+        verdict,
+        signal,
+        packet_kind
+    );
+    json!({ "facts": facts, "sizes": sizes, "numbers": numbers }).to_string()
+}

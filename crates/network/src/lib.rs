@@ -25,6 +25,7 @@ pub mod executive;
 mod histogram;
 mod ids;
 mod law;
+mod law_fault;
 mod logical_process;
 mod lookahead;
 mod observation;
@@ -57,6 +58,7 @@ pub use law::{
     DropPolicy, LostSegment, NextPacket, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,
     ThresholdZone, Traffic, Verdict,
 };
+pub use law_fault::LawFault;
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};
 pub use observation::{CallEvent, Observation, Observer};

@@ -1,6 +1,6 @@
 //! The macros that define parameters and closed sets of words, and what they expand to.
 
-use crate::{Field, Problem, Section, Value};
+use crate::{DefaultValue, Field, Problem, Section, Value};
 
 /// A group of parameters that can be read from a section of a scenario.
 pub trait Parameters: Sized {
@@ -40,7 +40,7 @@ pub type OtherDefault = (&'static str, fn() -> Value, &'static str);
 
 /// The default of the parameter `name` in `fields`.
 #[must_use]
-pub fn default_in(fields: &[Field], name: &str) -> Option<fn() -> Value> {
+pub fn default_in(fields: &[Field], name: &str) -> Option<DefaultValue> {
     fields.iter().find(|field| field.name == name).and_then(|field| field.default)
 }
 
@@ -91,7 +91,7 @@ pub const fn with_defaults<const N: usize>(
         let (name, default, source) = others[at];
         let place = find(&all, name);
         assert!(place < N, "the group has no parameter of the name that gets another default");
-        all[place].default = Some(default);
+        all[place].default = Some(DefaultValue::Written(default));
         all[place].source = source;
         at += 1;
     }
@@ -229,7 +229,9 @@ macro_rules! parameters {
         <$group as $crate::Parameters>::read_fields($section, $fields)
     };
     (@default) => { None };
-    (@default $default:expr) => { Some(|| $crate::Value::from($default)) };
+    (@default $default:expr) => {
+        Some($crate::DefaultValue::Written(|| $crate::Value::from($default)))
+    };
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $($body:tt)* }) => {
         $crate::parameters! { @gather ($(#[$meta])*) ($vis) $name [] [] $($body)* }
     };

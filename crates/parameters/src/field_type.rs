@@ -1,6 +1,6 @@
 //! Types that a line of `parameters!` can have.
 
-use crate::{Parameter, Problem, Section, Value};
+use crate::{DefaultValue, Parameter, Problem, Section};
 
 /// Type that a line of [`parameters!`](crate::parameters) can have: a value ([`Parameter`]), or
 /// mechanisms ([`Inner`](crate::Inner)).
@@ -23,7 +23,7 @@ pub trait FieldType: Sized {
     fn get(
         section: &Section<'_>,
         key: &str,
-        default: Option<fn() -> Value>,
+        default: Option<DefaultValue>,
     ) -> Result<Self, Problem>;
 }
 
@@ -36,7 +36,7 @@ impl<T: Parameter> FieldType for T {
     fn get(
         section: &Section<'_>,
         key: &str,
-        default: Option<fn() -> Value>,
+        default: Option<DefaultValue>,
     ) -> Result<Self, Problem> {
         section.get(key, default)
     }

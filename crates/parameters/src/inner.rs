@@ -1,7 +1,9 @@
 //! Mechanisms inside mechanisms: what a parameter is whose value is one.
 
 use crate::choose::{choose, choose_all};
-use crate::{Category, Chosen, Echo, Entry, FieldType, Problem, Registry, Section, Table, Value};
+use crate::{
+    Category, Chosen, DefaultValue, Echo, Entry, FieldType, Problem, Registry, Section, Table,
+};
 
 /// A mechanism of category `C` that another one contains: chosen, and still to be built.
 ///
@@ -86,7 +88,7 @@ impl<C: Category> FieldType for Inner<C> {
     fn get(
         section: &Section<'_>,
         key: &str,
-        _default: Option<fn() -> Value>,
+        _default: Option<DefaultValue>,
     ) -> Result<Self, Problem> {
         choose::<C>(section, key)?.map(Self::of).ok_or_else(|| missing::<C>(section, key))
     }
@@ -100,7 +102,7 @@ impl<C: Category> FieldType for Option<Inner<C>> {
     fn get(
         section: &Section<'_>,
         key: &str,
-        _default: Option<fn() -> Value>,
+        _default: Option<DefaultValue>,
     ) -> Result<Self, Problem> {
         Ok(choose::<C>(section, key)?.map(Inner::of))
     }
@@ -114,7 +116,7 @@ impl<C: Category> FieldType for Vec<Inner<C>> {
     fn get(
         section: &Section<'_>,
         key: &str,
-        _default: Option<fn() -> Value>,
+        _default: Option<DefaultValue>,
     ) -> Result<Self, Problem> {
         match section.node(key) {
             None => Err(missing::<C>(section, key)),

@@ -46,11 +46,31 @@ pub struct Field {
     /// The category of the mechanisms that it takes, if its values are such.
     pub mechanism: Option<&'static str>,
     /// The default; `None` if the parameter must be given or may stay absent.
-    pub default: Option<fn() -> Value>,
+    pub default: Option<DefaultValue>,
     /// True if it may be left out.
     pub optional: bool,
     /// Source of definition and default.
     pub source: &'static str,
+}
+
+/// Default of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub enum DefaultValue {
+    /// One that is written where the parameter is defined.
+    Written(fn() -> Value),
+    /// One that became known at run time.
+    Known(&'static Value),
+}
+
+impl DefaultValue {
+    /// Returns the value.
+    #[must_use]
+    pub fn value(self) -> Value {
+        match self {
+            Self::Written(make) => make(),
+            Self::Known(value) => value.clone(),
+        }
+    }
 }
 
 impl Field {

@@ -3,7 +3,7 @@
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 
-use crate::{Node, Parameter, Problem, Registry, Table, Value, did_you_mean};
+use crate::{DefaultValue, Node, Parameter, Problem, Registry, Table, Value, did_you_mean};
 
 /// Every value that was read, defaults included, as canonical text by key path.
 ///
@@ -185,18 +185,44 @@ impl<'a> Section<'a> {
     pub fn get<T: Parameter>(
         &self,
         key: &str,
-        default: Option<fn() -> Value>,
+        default: Option<DefaultValue>,
+    ) -> Result<T, Problem> {
+        self.get_by(key, default, (T::read, T::show, T::absent), T::KIND)
+    }
+
+    /// As [`get`](Self::get) for a `kind` of value that is no type: `read` gives a value or says
+    /// what is allowed, `show` its canonical text, and `absent` what it is if it may be left out.
+    ///
+    /// # Errors
+    /// Missing or wrong value.
+    pub fn get_by<T>(
+        &self,
+        key: &str,
+        default: Option<DefaultValue>,
+        (read, show, absent): (
+            impl Fn(&Node) -> Result<T, String>,
+            impl Fn(&T) -> String,
+            impl Fn() -> Option<T>,
+        ),
+        kind: &str,
     ) -> Result<T, Problem> {
         let value = match (self.node(key), default) {
-            (Some(node), _) => T::read(node).map_err(|message| self.fail(key, message))?,
+            (Some(node), _) => read(node).map_err(|message| self.fail(key, message))?,
             (None, Some(default)) => {
-                T::read(&Node::new(default())).map_err(|message| self.fail(key, message))?
+                read(&Node::new(default.value())).map_err(|message| self.fail(key, message))?
             }
-            (None, None) => T::absent()
-                .ok_or_else(|| self.fail(key, format!("is missing; it takes a {}", T::KIND)))?,
+            (None, None) => {
+                absent().ok_or_else(|| self.fail(key, format!("is missing; it takes a {kind}")))?
+            }
         };
-        self.echo.note(|| self.join(key), || value.show());
+        self.echo.note(|| self.join(key), || show(&value));
         Ok(value)
+    }
+
+    /// Echo `contents`, a hash, of the mechanism that this section is of: one whose law is not of
+    /// this build is another mechanism if its contents are others.
+    pub fn echo_contents(&self, contents: &str) {
+        self.echo.note(|| self.path.clone(), || format!("contents {contents}"));
     }
 
     /// Refuse keys that are not in `names`, offering the nearest that is.

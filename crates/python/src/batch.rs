@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use forebay_network::columns;
@@ -25,8 +26,9 @@ use serde::Serialize;
 use crate::aside::aside;
 use crate::convert::{Job, tables};
 use crate::files::read_scenario;
+use crate::laws::{self, OuterLaw};
 use crate::memory::resident;
-use crate::{EngineError, LimitError, ScenarioError};
+use crate::{EngineError, LawError, LimitError, ScenarioError};
 
 /// Interval at which the calling thread looks for Ctrl-C, at limits, and reports progress.
 const TICK: Duration = Duration::from_millis(100);
@@ -58,6 +60,9 @@ struct Document<'r> {
     /// Warnings of what can be run and is hardly meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
+    /// Laws from outside that the scenario chooses.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    laws: &'r [OuterLaw],
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Checks>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +89,7 @@ impl Checks {
 /// One run to do.
 struct Task {
     scenario: Arc<Scenario>,
+    laws: Arc<Vec<OuterLaw>>,
     options: RunOptions,
     check: bool,
     command: Option<String>,
@@ -112,6 +118,8 @@ enum Outcome {
     Cancelled,
     /// It exceeded a limit.
     Limit(String),
+    /// A law from outside ended it.
+    Law(String),
     /// The engine failed, for this reason.
     Failure(String),
 }
@@ -121,8 +129,8 @@ enum Outcome {
 /// `begins(packets, warnings)` is told how many packets each run is expected to send, and the
 /// warnings of its scenario, before the first begins. `done(index, result_json, tables)` is called
 /// on this thread as each finishes, in any order, or `failed(index, error)` with a LimitError if it
-/// exceeds a limit of its job, or an EngineError if the engine failed on it; `tick(fractions)`
-/// about ten times a second. Ctrl-C stops the batch: finished runs have been reported.
+/// exceeds a limit of its job, a LawError if a law from outside ended it, or an EngineError if the
+/// engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops the batch: finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]
@@ -147,16 +155,20 @@ pub(crate) fn run_batch(
     }
     let batch = Arc::new(Batch { tasks, next: AtomicUsize::new(0) });
     let (sender, receiver) = channel();
-    // Threads are not waited for: a run that was cancelled ends by itself, but not at once where it
-    // is being wired, say.
-    for _ in 0..threads.clamp(1, batch.tasks.len().max(1)) {
+    let workers = (0..threads.clamp(1, batch.tasks.len().max(1))).map(|_| {
         let (sender, batch) = (sender.clone(), Arc::clone(&batch));
-        std::thread::spawn(move || work(&batch, &sender));
-    }
+        std::thread::spawn(move || work(&batch, &sender))
+    });
+    let workers: Vec<JoinHandle<()>> = workers.collect();
     drop(sender);
     let outcome = Listener::new(&batch, receiver).listen(py, &calls);
     batch.next.store(batch.tasks.len(), Ordering::Relaxed);
     batch.tasks.iter().for_each(Task::cancel);
+    // Threads are not waited for: a run that was cancelled ends by itself, but not at once where it
+    // is being wired, say. One that calls a law in Python must not outlive the interpreter.
+    if laws::waits() {
+        py.detach(|| workers.into_iter().for_each(|worker| drop(worker.join())));
+    }
     outcome
 }
 
@@ -165,9 +177,12 @@ fn warnings_of(scenario: &Scenario) -> Vec<String> {
     scenario.warnings().iter().map(ToString::to_string).collect()
 }
 
+/// A scenario that was read, and the laws from outside that it chooses.
+type Read = (Arc<Scenario>, Arc<Vec<OuterLaw>>);
+
 /// Check every scenario; equal ones are read once.
 fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
-    let mut known: BTreeMap<(String, String, Vec<String>), Arc<Scenario>> = BTreeMap::new();
+    let mut known: BTreeMap<(String, String, Vec<String>), Read> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(jobs.len());
     for job in jobs {
         let mut assignments = job.assignments;
@@ -175,13 +190,15 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             assignments.push(format!("duration=\"{until}\""));
         }
         let key = (job.text, job.name, assignments);
-        let scenario = match known.get(&key) {
-            Some(scenario) => Arc::clone(scenario),
+        let (scenario, laws) = match known.get(&key) {
+            Some(read) => read.clone(),
             None => {
                 let (text, name, assignments) = &key;
-                let scenario = Arc::new(read_scenario(text, name, assignments)?.undescribed());
-                known.insert(key, Arc::clone(&scenario));
-                scenario
+                let scenario = read_scenario(text, name, assignments)?;
+                let laws = Arc::new(laws::chosen(scenario.resolved()));
+                let read = (Arc::new(scenario.undescribed()), laws);
+                known.insert(key, read.clone());
+                read
             }
         };
         let options = RunOptions {
@@ -198,6 +215,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
         };
         tasks.push(Task {
             scenario,
+            laws,
             options,
             check: job.check,
             command: job.command,
@@ -234,6 +252,7 @@ fn perform(task: &Task) -> Outcome {
     }));
     match outcome {
         Ok(Err(Stopped::Cancelled)) => Outcome::Cancelled,
+        Ok(Err(Stopped::Law(fault))) => Outcome::Law(fault.to_string()),
         Ok(Err(limit)) => Outcome::Limit(limit.to_string()),
         Ok(Ok((_, _, Some(report)))) if !report.breaches().is_empty() => {
             Outcome::Failure(breaches(&report))
@@ -247,6 +266,7 @@ fn perform(task: &Task) -> Outcome {
                     wall_s: begun.elapsed().as_secs_f64(),
                 },
                 warnings: warnings_of(&task.scenario),
+                laws: &task.laws,
                 checks: report.as_ref().map(Checks::of),
                 command: task.command.as_deref(),
             };
@@ -359,6 +379,7 @@ impl<'b> Listener<'b> {
             }
             Outcome::Cancelled => return Ok(()),
             Outcome::Limit(reason) => LimitError::new_err(reason),
+            Outcome::Law(reason) => LawError::new_err(reason),
             Outcome::Failure(reason) => EngineError::new_err(reason),
         };
         calls.failed.call1((index, error.into_value(py)))?;

@@ -11,7 +11,9 @@ use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use forebay_scenario::{FileText, Scenario, ScenarioError, expand, packets_of, registry};
+use forebay_scenario::{FileText, Scenario, ScenarioError, expand, packets_of};
+
+use crate::laws::registry;
 
 /// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
 const MAX_BYTES: u64 = 64 << 20;

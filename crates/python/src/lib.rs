@@ -8,6 +8,7 @@ mod aside;
 mod batch;
 mod convert;
 mod files;
+mod laws;
 mod memory;
 
 use pyo3::create_exception;
@@ -39,6 +40,14 @@ create_exception!(
 
 create_exception!(
     forebay._native,
+    LawError,
+    PyException,
+    "A law from outside that cannot be loaded, or that ended a run: its name, place and time, what \
+     it returned and what is allowed."
+);
+
+create_exception!(
+    forebay._native,
     EngineError,
     PyException,
     "A run on which the engine failed: a bug in it, not in the scenario."
@@ -59,7 +68,7 @@ fn build() -> &'static str {
 /// Every mechanism and every section of a scenario file, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    forebay_scenario::catalogue(&forebay_scenario::registry())
+    forebay_scenario::catalogue(&laws::registry())
 }
 
 /// Every column of a result of a run, by part: name, unit, meaning and whether it is a headline, as
@@ -78,7 +87,7 @@ fn invariants() -> String {
 /// The JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
-    forebay_scenario::schema(&forebay_scenario::registry())
+    forebay_scenario::schema(&laws::registry())
 }
 
 /// Read and check a scenario; describe it as JSON.
@@ -146,7 +155,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("LimitError", module.py().get_type::<LimitError>())?;
+    module.add("LawError", module.py().get_type::<LawError>())?;
     module.add("EngineError", module.py().get_type::<EngineError>())?;
+    module.add_function(wrap_pyfunction!(laws::add_laws, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::load_laws, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::laws, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::law_host, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::law_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::law_header, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::set_law_timeout, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -221,7 +221,7 @@ fn show_fields(fields: &[Field]) -> Vec<Json> {
                     .iter()
                     .map(|(_, meaning)| words(meaning))
                     .collect::<Vec<_>>(),
-                "default": field.default.map(|default| plain(&default())),
+                "default": field.default.map(|default| plain(&default.value())),
                 "optional": field.optional || field.default.is_some(),
                 "source": field.source,
             })
@@ -399,7 +399,7 @@ fn property(field: &Field) -> Json {
     let description = format!("{} ({})", meaning(field), field.kind);
     property.insert("description".to_owned(), json!(description));
     if let Some(default) = field.default {
-        property.insert("default".to_owned(), plain(&default()));
+        property.insert("default".to_owned(), plain(&default.value()));
     }
     Json::Object(property)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use forebay_invariants::Report;
 use forebay_kernel::Streams;
+use forebay_network::LawFault;
 use forebay_network::executive::Cancelled;
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, PaceLog, PacketTrace, RecordTable, ReductionLog, TransferLog,
@@ -109,7 +110,7 @@ impl Scenario {
         profiles::expand(&mut root).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         load(&mut root, files).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let echo = Echo::default();
-        let plan = Plan::read(&root, &echo, registry)
+        let plan = read_plan(&root, &echo, registry)
             .map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let mut name = plan.parameters.name.clone();
         if name.is_empty() {
@@ -161,6 +162,12 @@ impl Scenario {
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// Every parameter by key path, defaults included, as canonical text.
+    #[must_use]
+    pub fn resolved(&self) -> &std::collections::BTreeMap<String, String> {
+        &self.resolved
     }
 
     /// Every parameter by key path, defaults included, and what the scenario consists of, as JSON.
@@ -285,8 +292,9 @@ impl Scenario {
         options: &RunOptions,
         control: &'s Control,
     ) -> Result<(Run<'s>, u64), Stopped> {
-        let mut plan = Plan::read(&self.root, echo, &self.registry)
-            .expect("the scenario was checked when parsed");
+        // The scenario was checked when parsed; a law from outside may think otherwise by now.
+        let mut plan = read_plan(&self.root, echo, &self.registry)
+            .map_err(|problem| Stopped::Law(LawFault::new(problem.to_string())))?;
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let estimate = estimate(&plan, options.record);
         Stopped::check(&estimate, &options.limits)?;
@@ -319,13 +327,31 @@ impl Scenario {
     }
 }
 
-/// Result of `run`, or that it was cancelled: the engine unwinds from within a batch of packets.
-fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Stopped> {
+/// The plan of a scenario. A law from outside that is asked for what it is, and is at fault, is a
+/// problem of the scenario that chooses it.
+fn read_plan<'a>(
+    root: &'a Node,
+    echo: &'a Echo,
+    registry: &'a Registry,
+) -> Result<Plan<'a>, Problem> {
+    let read = catch_unwind(AssertUnwindSafe(|| Plan::read(root, echo, registry)));
+    read.unwrap_or_else(|panic| match panic.downcast::<LawFault>() {
+        Ok(fault) => Err(Problem { path: String::new(), line: None, message: fault.to_string() }),
+        Err(panic) => resume_unwind(panic),
+    })
+}
+
+/// Result of `run`, or that it was cancelled or a law was at fault: the engine unwinds from within a
+/// batch of packets.
+pub(crate) fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Stopped> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if panic.is::<Cancelled>() {
             return Err(Stopped::Cancelled);
         }
-        resume_unwind(panic)
+        match panic.downcast::<LawFault>() {
+            Ok(fault) => Err(Stopped::Law(*fault)),
+            Err(panic) => resume_unwind(panic),
+        }
     })
 }
 

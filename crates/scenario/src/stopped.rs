@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use forebay_network::LawFault;
+
 use crate::estimate::{Estimate, Need};
 
 /// Bounds of a run: one that exceeds them has no result. None by default.
@@ -35,6 +37,8 @@ pub enum Stopped {
         /// The largest need.
         most: Need,
     },
+    /// A law from outside the build returned what is not allowed, or an error.
+    Law(LawFault),
 }
 
 impl Stopped {
@@ -58,6 +62,7 @@ impl fmt::Display for Stopped {
                 "its sources sent more than {limit} packets, which is the limit; {expected} were \
                  expected"
             ),
+            Self::Law(fault) => fault.fmt(f),
             Self::Memory { limit, needed, most } => write!(
                 f,
                 "{}: {} would take about {}; the run would take {}, and may take {}",

@@ -61,20 +61,24 @@ class Mechanism:
 
 
 class Category:
-    """The mechanisms of one category, as functions."""
+    """The mechanisms of one category, as functions; those that are loaded later as well."""
 
     def __init__(self, name: str, contract: str, pages: Mapping[str, Page]) -> None:
         self.__name__ = name
         self.__doc__ = f"{contract}\n\n" + "\n".join(
             f"- `{page.name}`: {page.summary}" for page in pages.values()
         )
-        self._pages = dict(pages)
+
+    @property
+    def _pages(self) -> dict[str, Page]:
+        found = (each.pages for each in catalogue().categories if each.name == self.__name__)
+        return {page.name: page for pages in found for page in pages}
 
     def __getattr__(self, name: str) -> Callable[..., Mechanism]:
-        pages = self.__dict__.get("_pages", {})
+        if name.startswith("__"):
+            raise AttributeError(name)
+        pages = self._pages
         if name not in pages:
-            if name.startswith("__"):
-                raise AttributeError(name)
             raise AttributeError(
                 f"no {self.__name__} {name!r}{nearest(name, pages)}; there are {', '.join(pages)}"
             )

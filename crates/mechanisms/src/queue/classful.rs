@@ -18,7 +18,7 @@ use crate::LinkFacts;
 pub(super) const MAX_CLASSES: usize = MAX_PRECEDENCES;
 
 /// Probes of every scheduler with classes.
-pub(super) const PROBES: &[Probe] = &[
+pub const PROBES: &[Probe] = &[
     Probe {
         name: "queue_packets",
         unit: "packets",
@@ -47,7 +47,7 @@ parameters! {
 
 /// Choice of the class that is served next. Classes are numbered from 0; one is active while it has
 /// a packet that may be sent.
-pub(super) trait Scheduler: Send {
+pub trait Scheduler: Send {
     /// A packet of `size` bytes was accepted into the queue of `class`.
     fn accepted(&mut self, _class: usize, _size: u16, _now: Time) {}
 
@@ -88,7 +88,7 @@ pub(super) trait Scheduler: Send {
 }
 
 /// The packets at the heads of the active classes.
-pub(super) struct Heads {
+pub struct Heads {
     /// A bit for each active class.
     active: u64,
     sizes: Vec<u16>,
@@ -96,13 +96,20 @@ pub(super) struct Heads {
 
 impl Heads {
     /// The active classes, in the order of their numbers.
-    pub(super) fn active(&self) -> impl Iterator<Item = usize> + use<> {
+    pub fn active(&self) -> impl Iterator<Item = usize> + use<> {
         classes_of(self.active)
+    }
+
+    /// A bit for each active class, class 0 lowest.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.active
     }
 
     /// The size of the packet at the head of `class`, which is active.
     #[inline]
-    pub(super) fn size(&self, class: usize) -> u16 {
+    #[must_use]
+    pub fn size(&self, class: usize) -> u16 {
         self.sizes[class]
     }
 }
@@ -182,7 +189,10 @@ pub(super) fn quanta(
 
 impl ClassOptions {
     /// Returns the number of classes, 1 to 64.
-    pub(super) fn count(&self, section: &Section<'_>) -> Result<usize, Problem> {
+    ///
+    /// # Errors
+    /// If there are none, or more.
+    pub fn count(&self, section: &Section<'_>) -> Result<usize, Problem> {
         let count = self.classes.len();
         if (1..=MAX_CLASSES).contains(&count) {
             return Ok(count);
@@ -192,7 +202,10 @@ impl ClassOptions {
     }
 
     /// The queue that serves the classes as `scheduler` chooses.
-    pub(super) fn build<S: Scheduler + 'static>(
+    ///
+    /// # Errors
+    /// The first problem of a class or of the classifier.
+    pub fn build<S: Scheduler + 'static>(
         &self,
         section: &Section<'_>,
         facts: &LinkFacts,

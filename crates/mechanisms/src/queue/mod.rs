@@ -65,6 +65,7 @@ use forebay_parameters::{Category, Entry, Length, Problem, Section};
 use crate::LinkFacts;
 
 pub use any_drop_policy::AnyDropPolicy;
+pub use classful::{ClassOptions, Heads, PROBES as SCHEDULER_PROBES, Scheduler};
 pub use droptail::DropTail;
 pub use fifo::Fifo;
 
@@ -184,7 +185,8 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
 
 /// Returns true if a buffer of `limit` has room for an arriving packet.
 #[inline(always)]
-fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
+#[must_use]
+pub fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
     // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
     arrival.idle_since.is_some()
         || match limit {
@@ -197,7 +199,8 @@ fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
 }
 
 /// The part of a buffer of `limit` that `backlog` takes; `None` if it has no limit.
-fn fullness(limit: Option<Length>, backlog: Backlog) -> Option<f64> {
+#[must_use]
+pub fn fullness(limit: Option<Length>, backlog: Backlog) -> Option<f64> {
     let (taken, limit) = match limit? {
         Length::Packets(limit) => (u64::from(backlog.packets), limit),
         Length::Bytes(limit) => (backlog.bytes, limit),

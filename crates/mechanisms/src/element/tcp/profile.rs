@@ -1,7 +1,7 @@
 //! Sets of defaults for the parameters of TCP.
 
 use forebay_parameters::define::{OtherDefault, with_defaults};
-use forebay_parameters::{Field, Parameters, Problem, Section, Value, choice};
+use forebay_parameters::{DefaultValue, Field, Parameters, Problem, Section, Value, choice};
 
 use super::TcpParameters;
 
@@ -64,7 +64,7 @@ static NINETIES: &[Field] = &with_defaults::<COUNT>(RFC, OF_THE_1990S);
 impl Profile {
     /// The profile that `section` names, else that of Linux.
     pub(super) fn read(section: &Section<'_>) -> Result<Self, Problem> {
-        section.get("profile", Some(|| Value::from("linux")))
+        section.get("profile", Some(DefaultValue::Written(|| Value::from("linux"))))
     }
 
     /// The parameters of TCP with the defaults of this profile.

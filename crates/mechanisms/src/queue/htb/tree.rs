@@ -1,7 +1,7 @@
 //! The tree of classes as a scenario describes it.
 
 use forebay_parameters::{
-    FieldType, Inner, Parameters, Problem, Section, Value, did_you_mean, parameters,
+    DefaultValue, FieldType, Inner, Parameters, Problem, Section, did_you_mean, parameters,
 };
 use forebay_units::{Rate, Size};
 
@@ -85,7 +85,7 @@ impl FieldType for Tree {
     fn get(
         section: &Section<'_>,
         key: &str,
-        _default: Option<fn() -> Value>,
+        _default: Option<DefaultValue>,
     ) -> Result<Self, Problem> {
         let sections = section.sections(key)?;
         let read = |section: &Section<'_>| HtbClassParameters::read(section);

@@ -1,0 +1,258 @@
+//! Queues whose packets a law from outside orders itself, by their handles.
+
+use forebay_kernel::Stream;
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::queue::{BuildQueue, Queue, fits, fullness};
+use forebay_network::{
+    Arrival, Backlog, Departure, Discard, DropReason, Ecn, Packet, QueueDisc, Verdict,
+};
+use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
+use forebay_units::Time;
+
+use crate::abi::{QueueFacts, decision, flag, verdict};
+use crate::law::{CreateFacts, OuterLaw, signed};
+use crate::queue::{LimitOptions, NO_FACTS, verdict_of};
+use crate::raw::{Dropped, Instance};
+use crate::shown::{NO_PACKET, packet_facts, since};
+
+/// The entry of a law that orders packets.
+pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildQueue> {
+    let limited = !law.raw.has(flag::OWN_LIMIT);
+    let build: BuildQueue = Box::leak(Box::new(move |section: &Section<'_>, facts: &LinkFacts| {
+        let words = law.words(section, if limited { &["limit"] } else { &[] })?;
+        let limit = match limited {
+            true => LimitOptions::read_fields(section, LimitOptions::FIELDS)?.limit,
+            false => None,
+        };
+        let place = CreateFacts { link_rate: Some(facts.rate), classes: 0 };
+        let instance = law.create(section, words, &place)?;
+        Ok::<Queue, Problem>(Queue::Disc(Box::new(Ordered::new(instance, limit))))
+    }));
+    Entry {
+        name: law.raw.name,
+        summary: law.raw.summary,
+        source: law.raw.source,
+        example: law.raw.example,
+        fields: if limited { law.fields_with(LimitOptions::FIELDS) } else { law.fields },
+        probes: law.probes,
+        build,
+    }
+}
+
+/// Packets in places whose numbers are their handles.
+#[derive(Default)]
+struct Places {
+    places: Vec<Option<(Time, Packet)>>,
+    free: Vec<usize>,
+    backlog: Backlog,
+}
+
+impl Places {
+    fn put(&mut self, packet: &Packet, now: Time) -> usize {
+        self.backlog.add(packet);
+        match self.free.pop() {
+            Some(place) => {
+                self.places[place] = Some((now, *packet));
+                place
+            }
+            None => {
+                self.places.push(Some((now, *packet)));
+                self.places.len() - 1
+            }
+        }
+    }
+
+    fn take(&mut self, handle: i64) -> Option<Packet> {
+        let place = usize::try_from(handle).ok()?;
+        let (_, packet) = self.places.get_mut(place)?.take()?;
+        self.free.push(place);
+        self.backlog.remove(packet.queued_info());
+        Some(packet)
+    }
+}
+
+struct Ordered {
+    instance: Instance,
+    limit: Option<Length>,
+    facts: QueueFacts,
+    waiting: Places,
+    dropped: Dropped,
+    /// Time from which on it may give a packet, as it has told when it gave none.
+    ready: Time,
+}
+
+impl Ordered {
+    fn new(instance: Instance, limit: Option<Length>) -> Self {
+        let (waiting, dropped) = (Places::default(), Vec::new());
+        Self { instance, limit, facts: NO_FACTS, waiting, dropped, ready: Time::NEVER }
+    }
+
+    /// Have the law decide, and hand what it drops to `discard`; `arriving` is the packet that it
+    /// decides on, which it may not drop in this way.
+    fn ask(
+        &mut self,
+        decision: usize,
+        stream: &mut Stream,
+        arriving: Option<i64>,
+        discard: &mut Discard<'_>,
+    ) -> i32 {
+        let code = self.instance.decide_dropping(
+            decision,
+            &mut self.facts,
+            Some(stream),
+            Some(&mut self.dropped),
+        );
+        for (handle, reason) in std::mem::take(&mut self.dropped) {
+            if Some(handle) == arriving {
+                self.refuse(decision, "dropped the packet that arrives; allowed is a verdict");
+            }
+            let Some(Verdict::Drop(reason)) = verdict_of(reason) else {
+                let told = format!("dropped a packet with verdict {reason}; allowed are 2 to 4");
+                self.refuse(decision, &told)
+            };
+            let Some(packet) = self.waiting.take(handle) else {
+                let told = format!("dropped handle {handle}, of which no packet waits");
+                self.refuse(decision, &told)
+            };
+            discard(packet, reason);
+        }
+        code
+    }
+
+    #[cold]
+    fn refuse(&self, decision: usize, told: &str) -> ! {
+        self.instance.end_run(decision, self.facts.head.now, told)
+    }
+
+    fn note_backlog(&mut self, now: Time) {
+        self.facts.head.now = signed(now.ps());
+        self.facts.waiting_packets = i64::from(self.waiting.backlog.packets);
+        self.facts.waiting_bytes = signed(self.waiting.backlog.bytes);
+    }
+
+    /// Ask from when on it may give a packet, having given none.
+    fn ask_ready(&mut self, now: Time) {
+        self.facts.time = crate::abi::NEVER;
+        self.instance.decide(decision::READY_AT, &mut self.facts, None);
+        self.ready = ready_time(&self.instance, decision::READY_AT, self.facts.time, now);
+    }
+}
+
+/// The time that a law has written, which must be later than `now`.
+pub(crate) fn ready_time(instance: &Instance, decision: usize, time: i64, now: Time) -> Time {
+    if time == crate::abi::NEVER {
+        return Time::NEVER;
+    }
+    match u64::try_from(time).map(Time::from_ps) {
+        Ok(time) if time > now => time,
+        _ => {
+            let told = format!("wrote time {time} ps; allowed are times after now, or never");
+            instance.end_run(decision, signed(now.ps()), &told)
+        }
+    }
+}
+
+impl QueueDisc for Ordered {
+    fn enqueue(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Verdict {
+        let backlog = self.waiting.backlog;
+        let arrival = Arrival { now, packet, backlog, idle_since, empty_since: idle_since };
+        if !fits(self.limit, &arrival) {
+            return Verdict::Drop(DropReason::Overflow);
+        }
+        self.note_backlog(now);
+        self.facts.packet = packet_facts(packet);
+        self.facts.idle_since = since(idle_since);
+        self.facts.empty_since = since(idle_since);
+        let handle = self.waiting.put(packet, now) as i64;
+        self.facts.handle = handle;
+        let code = self.ask(decision::ENQUEUE, stream, Some(handle), discard);
+        match verdict_of(code) {
+            Some(Verdict::Mark) if !packet.is_ecn_capable() => self.refuse(
+                decision::ENQUEUE,
+                "returned 1, a mark, of a packet that is not ECN-capable; allowed are 0 and 2 to 4",
+            ),
+            Some(Verdict::Mark) => {
+                if let Some((_, packet)) = &mut self.waiting.places[handle as usize] {
+                    *packet = packet.with_ecn(Ecn::Ce);
+                }
+                Verdict::Mark
+            }
+            Some(Verdict::Drop(reason)) => {
+                self.waiting.take(handle);
+                Verdict::Drop(reason)
+            }
+            Some(Verdict::Accept) => Verdict::Accept,
+            None => self.refuse(decision::ENQUEUE, &format!("returned {code}; allowed are 0 to 4")),
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        self.note_backlog(now);
+        self.facts.packet = NO_PACKET;
+        self.facts.handle = -1;
+        let code = self.ask(decision::DEQUEUE, stream, None, discard);
+        let waiting = self.waiting.backlog.packets;
+        match code {
+            verdict::NONE if waiting == 0 => None,
+            verdict::NONE if self.instance.law().has(flag::SHAPES) => {
+                self.ask_ready(now);
+                None
+            }
+            verdict::NONE => {
+                let told = format!("returned 0, none, of {waiting} packets that wait");
+                self.refuse(decision::DEQUEUE, &told)
+            }
+            verdict::SEND | verdict::SEND_MARKED => {
+                let handle = self.facts.handle;
+                let Some(packet) = self.waiting.take(handle) else {
+                    let told = format!("wrote handle {handle}, of which no packet waits");
+                    self.refuse(decision::DEQUEUE, &told)
+                };
+                let marked = code == verdict::SEND_MARKED;
+                if marked && !packet.is_ecn_capable() {
+                    let told = "returned 2, a mark, of a packet that is not ECN-capable; \
+                                allowed is 1";
+                    self.refuse(decision::DEQUEUE, told);
+                }
+                Some(Departure { packet, marked })
+            }
+            _ => self.refuse(decision::DEQUEUE, &format!("returned {code}; allowed are 0 to 2")),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog
+    }
+
+    fn fullness(&self, _precedence: u8) -> Option<f64> {
+        fullness(self.limit, self.waiting.backlog)
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        !self.instance.law().has(flag::SHAPES)
+    }
+
+    fn ready_at(&self, _now: Time) -> Time {
+        self.ready
+    }
+
+    fn is_transparent(&self) -> bool {
+        self.instance.law().has(flag::TRANSPARENT)
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.instance.probes(visit);
+    }
+}

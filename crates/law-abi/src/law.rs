@@ -1,0 +1,438 @@
+//! Laws from outside as entries of a registry: what their tables say, checked, and their parameters.
+
+use std::sync::Arc;
+
+use forebay_parameters::{
+    DefaultValue, Echo, Field, Length, Node, Parameter, Probe, Problem, Section, Value,
+    did_you_mean,
+};
+use forebay_units::{Frequency, Rate, Size, Span};
+
+use crate::abi::{self, kind, parameter_flag, parameter_type, probe_type};
+use crate::raw::{Instance, RawLaw, RawParameter, Words};
+use crate::watch::{Label, label};
+
+/// A law from outside, as it stands in a registry. It lives as long as the program.
+#[derive(Debug)]
+pub(crate) struct OuterLaw {
+    pub(crate) raw: &'static RawLaw,
+    /// Its parameters, without those that the engine adds.
+    pub(crate) fields: &'static [Field],
+    pub(crate) probes: &'static [Probe],
+    /// Hash of its source: 16 hexadecimal digits.
+    pub(crate) contents: &'static str,
+}
+
+/// The name of the category of laws of a kind; `None` if there is no such kind.
+pub(crate) fn category(kind: u32) -> Option<&'static str> {
+    Some(match kind {
+        kind::QUEUE | kind::DISCIPLINE | kind::SCHEDULER => "queue",
+        kind::CONDITIONER => "conditioner",
+        kind::CONTROL => "control",
+        kind::TRAFFIC => "traffic",
+        kind::IMPAIRMENT => "impairment",
+        _ => return None,
+    })
+}
+
+/// The decisions of a kind, by their places.
+fn decisions(kind: u32) -> &'static [&'static str] {
+    match kind {
+        kind::QUEUE | kind::DISCIPLINE => &["enqueue", "dequeue", "departed", "ready_at"],
+        kind::SCHEDULER => &["select", "activate", "deactivate", "served", "ready_at"],
+        kind::CONDITIONER => &["condition", "green_at"],
+        kind::CONTROL => &["opened", "acknowledged", "congested", "sampled", "lost", "restarted"],
+        kind::TRAFFIC => &["next", "describe"],
+        kind::IMPAIRMENT => &["passage"],
+        _ => &[],
+    }
+}
+
+/// The decisions without which a law of a kind decides nothing: one of them must be there.
+fn essential(kind: u32) -> &'static [usize] {
+    match kind {
+        kind::QUEUE => &[abi::decision::ENQUEUE, abi::decision::DEQUEUE],
+        kind::DISCIPLINE => &[abi::decision::DEQUEUE],
+        kind::CONTROL => &[abi::decision::ACKNOWLEDGED, abi::decision::SAMPLED],
+        _ => &[0],
+    }
+}
+
+/// The name of the decision at a place.
+pub(crate) fn decision_name(kind: u32, decision: usize) -> &'static str {
+    decisions(kind).get(decision).copied().unwrap_or("a decision")
+}
+
+impl OuterLaw {
+    /// The law of which `raw` is the table, with the hash of its library in case that it has none
+    /// of its own.
+    ///
+    /// # Errors
+    /// The fault of the table.
+    pub(crate) fn of(raw: RawLaw, library: &str) -> Result<&'static Self, String> {
+        let wrong = |message: String| format!("law \"{}\": {message}", raw.name);
+        check_name(raw.name).map_err(wrong)?;
+        if category(raw.kind).is_none() {
+            return Err(wrong(format!("kind {} is none; there are 1 to 7", raw.kind)));
+        }
+        check_decisions(&raw).map_err(wrong)?;
+        let contents = raw.contents.unwrap_or(library);
+        if contents.len() != 16 || !contents.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(wrong(format!("contents \"{contents}\"; expected 16 hexadecimal digits")));
+        }
+        let fields = fields(&raw).map_err(wrong)?;
+        let probes = probes(&raw).map_err(wrong)?;
+        let law: &'static Self = Box::leak(Box::new(Self {
+            raw: Box::leak(Box::new(raw)),
+            fields,
+            probes,
+            contents: String::leak(contents.to_owned()),
+        }));
+        law.check_defaults().map_err(wrong)?;
+        Ok(law)
+    }
+
+    /// Refuse defaults that no scenario could have.
+    fn check_defaults(&self) -> Result<(), String> {
+        let echo = Echo::silent();
+        let empty = Section::empty(String::new(), &echo);
+        let mut words = Words::default();
+        for (parameter, field) in self.raw.parameters.iter().zip(self.fields) {
+            if field.default.is_some() {
+                read(&empty, parameter, field, &mut words)
+                    .map_err(|problem| format!("default of {problem}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The fields of the law with `others`, for an entry.
+    pub(crate) fn fields_with(&self, others: &[Field]) -> &'static [Field] {
+        Vec::leak([self.fields, others].concat())
+    }
+
+    /// Read the parameters of the law in `section`; keys that are in `others` are read elsewhere.
+    pub(crate) fn words(
+        &self,
+        section: &Section<'_>,
+        others: &[&str],
+    ) -> Result<Arc<Words>, Problem> {
+        let own = self.fields.iter().map(|field| field.name);
+        let names: Vec<&str> = own.chain(others.iter().copied()).collect();
+        section.refuse_unknown(&names)?;
+        let mut words = Words::default();
+        for (parameter, field) in self.raw.parameters.iter().zip(self.fields) {
+            read(section, parameter, field, &mut words)?;
+        }
+        section.echo_contents(self.contents);
+        Ok(Arc::new(words))
+    }
+
+    /// Label of the law that `section` chooses.
+    pub(crate) fn label(&self, section: &Section<'_>) -> &'static Label {
+        let category = category(self.raw.kind).unwrap_or_default();
+        let path = section.path();
+        let place = path.strip_suffix(&format!(".{}", self.raw.name)).unwrap_or(path);
+        // The category is said already: links.bn.queue is where it is chosen.
+        label(format!("{category} \"{}\"", self.raw.name), place.to_owned())
+    }
+
+    /// A law of the values `words`, created with what `facts` say of its place.
+    pub(crate) fn create(
+        &self,
+        section: &Section<'_>,
+        words: Arc<Words>,
+        facts: &CreateFacts,
+    ) -> Result<Instance, Problem> {
+        let mut instance = Instance::new(self.raw, words, self.label(section));
+        match instance.create(&mut facts.raw(), None) {
+            Ok(()) => Ok(instance),
+            Err((Some(key), message)) if self.fields.iter().any(|field| field.name == key) => {
+                Err(section.fail(&key, message))
+            }
+            Err((_, message)) => {
+                let name = self.raw.name;
+                Err(section.fail("", format!("the law \"{name}\" refuses: {message}")))
+            }
+        }
+    }
+}
+
+/// What a law is told of its place when it is created.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CreateFacts {
+    pub(crate) link_rate: Option<Rate>,
+    pub(crate) classes: usize,
+}
+
+impl CreateFacts {
+    pub(crate) fn raw(&self) -> abi::CreateFacts {
+        abi::CreateFacts {
+            head: crate::raw::HEAD,
+            link_rate: self.link_rate.map_or(abi::NEVER, |rate| signed(rate.bps())),
+            classes: self.classes as i64,
+        }
+    }
+}
+
+/// A quantity of 64 bits as one with a sign; the largest stand for never.
+pub(crate) fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(abi::NEVER)
+}
+
+/// Another instance of the law of `instance`, with the same parameters: for the next connection.
+pub(crate) fn again(raw: &'static RawLaw, words: &Arc<Words>, label: &'static Label) -> Instance {
+    let mut instance = Instance::new(raw, Arc::clone(words), label);
+    if let Err((key, message)) = instance.create(&mut CreateFacts::default().raw(), None) {
+        let key = key.map_or_else(String::new, |key| format!("{key}: "));
+        let message = format!("{label}: refuses when it is created again: {key}{message}");
+        forebay_network::LawFault::new(message).end_run();
+    }
+    instance
+}
+
+/// Refuse a name that scenarios could not write without quotes.
+fn check_name(name: &str) -> Result<(), String> {
+    let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(fine) {
+        return Ok(());
+    }
+    Err("a name has lower-case letters, digits and underscores, and begins with a letter".into())
+}
+
+/// Refuse laws that decide nothing, or what their kind does not decide.
+fn check_decisions(raw: &RawLaw) -> Result<(), String> {
+    let names = decisions(raw.kind);
+    if let Some(other) = (names.len()..abi::MAX_DECISIONS).find(|at| raw.decides(*at)) {
+        return Err(format!("decides at place {other}; its kind has {}", names.join(", ")));
+    }
+    let essential = essential(raw.kind);
+    if !essential.iter().any(|at| raw.decides(*at)) {
+        let names: Vec<&str> = essential.iter().map(|at| names[*at]).collect();
+        return Err(format!("has no {}", names.join(" and no ")));
+    }
+    if raw.kind == kind::SCHEDULER && raw.has(abi::flag::DRAWS) {
+        return Err("draws random numbers, which schedulers do not".to_owned());
+    }
+    Ok(())
+}
+
+fn fields(raw: &RawLaw) -> Result<&'static [Field], String> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut bytes = 0;
+    for parameter in raw.parameters {
+        let name = parameter.name;
+        let wrong = |message: String| format!("parameter \"{name}\": {message}");
+        check_name(name).map_err(wrong)?;
+        if fields.iter().any(|known| known.name == name) {
+            return Err(format!("it has two parameters \"{name}\""));
+        }
+        let kind = kind_text(parameter).map_err(wrong)?;
+        let is_list = parameter.flags & parameter_flag::LIST != 0;
+        let is_length = parameter.kind == parameter_type::LENGTH;
+        bytes += if is_list || is_length { 16 } else { 8 };
+        let default = parameter.default.map(|text| default_of(text).map_err(wrong)).transpose()?;
+        fields.push(Field {
+            name,
+            meaning: parameter.meaning,
+            kind,
+            list: is_list,
+            choices: parameter.words,
+            mechanism: None,
+            default,
+            optional: parameter.flags & parameter_flag::OPTIONAL != 0,
+            source: if parameter.source.is_empty() { raw.source } else { parameter.source },
+        });
+    }
+    if raw.state_bytes < bytes {
+        return Err(format!("has {} B of state; its parameters take {bytes} B", raw.state_bytes));
+    }
+    if raw.state_bytes > MAX_STATE_BYTES {
+        return Err(format!("has {} B of state, more than {MAX_STATE_BYTES}", raw.state_bytes));
+    }
+    Ok(Vec::leak(fields))
+}
+
+/// Most state of a law, in bytes.
+const MAX_STATE_BYTES: usize = 64 << 20;
+
+fn kind_text(parameter: &RawParameter) -> Result<&'static str, String> {
+    let words = parameter.kind == parameter_type::WORD;
+    if words == parameter.words.is_empty() {
+        return Err(if words { "has no words" } else { "has words, and is none" }.to_owned());
+    }
+    Ok(match parameter.kind {
+        parameter_type::NUMBER => <f64 as Parameter>::KIND,
+        parameter_type::WHOLE => <u64 as Parameter>::KIND,
+        parameter_type::BOOL => <bool as Parameter>::KIND,
+        parameter_type::WORD => "word",
+        parameter_type::SPAN => <Span as Parameter>::KIND,
+        parameter_type::RATE => <Rate as Parameter>::KIND,
+        parameter_type::SIZE => <Size as Parameter>::KIND,
+        parameter_type::LENGTH => <Length as Parameter>::KIND,
+        parameter_type::FREQUENCY => <Frequency as Parameter>::KIND,
+        parameter_type::TEXT => <String as Parameter>::KIND,
+        other => return Err(format!("type {other} is none; there are 1 to 10")),
+    })
+}
+
+/// The default that is written as `text`, in JSON.
+fn default_of(text: &str) -> Result<DefaultValue, String> {
+    let json: serde_json::Value = serde_json::from_str(text)
+        .map_err(|error| format!("default {text} is not JSON: {error}"))?;
+    let value = plain(&json).ok_or_else(|| format!("default {text} is no value of a parameter"))?;
+    Ok(DefaultValue::Known(Box::leak(Box::new(value))))
+}
+
+fn plain(json: &serde_json::Value) -> Option<Value> {
+    Some(match json {
+        serde_json::Value::Bool(flag) => Value::Bool(*flag),
+        serde_json::Value::String(text) => Value::Text(text.clone()),
+        serde_json::Value::Number(number) => match number.as_i64() {
+            Some(whole) => Value::Integer(whole),
+            None => Value::Float(number.as_f64()?),
+        },
+        serde_json::Value::Array(items) => {
+            let items: Option<Vec<Value>> = items.iter().map(plain).collect();
+            Value::List(items?.into_iter().map(Node::new).collect())
+        }
+        _ => return None,
+    })
+}
+
+fn probes(raw: &RawLaw) -> Result<&'static [Probe], String> {
+    for probe in raw.probes {
+        let wrong = |message: String| format!("probe \"{}\": {message}", probe.name);
+        if raw.has_probe() {
+            continue;
+        }
+        if !(probe_type::INT64..=probe_type::PICOSECONDS).contains(&probe.kind) {
+            return Err(wrong(format!("type {} is none; there are 1 to 3", probe.kind)));
+        }
+        if probe.offset % 8 != 0 || probe.offset.saturating_add(8) > raw.state_bytes {
+            let (at, all) = (probe.offset, raw.state_bytes);
+            return Err(wrong(format!("stands at {at} of a state of {all} B")));
+        }
+    }
+    let probes = raw.probes.iter();
+    Ok(Vec::leak(
+        probes
+            .map(|probe| Probe { name: probe.name, unit: probe.unit, meaning: probe.meaning })
+            .collect(),
+    ))
+}
+
+/// Append the value of `parameter` in `section` to `words`.
+fn read(
+    section: &Section<'_>,
+    parameter: &RawParameter,
+    field: &Field,
+    words: &mut Words,
+) -> Result<(), Problem> {
+    let never = abi::NEVER as u64;
+    match parameter.kind {
+        parameter_type::WORD => read_word(section, parameter, field, words),
+        parameter_type::NUMBER => {
+            read_as(section, field, words, &[f64::NAN.to_bits()], |x: f64, _| vec![x.to_bits()])
+        }
+        parameter_type::WHOLE => read_as(section, field, words, &[never], |n: u64, _| vec![n]),
+        parameter_type::BOOL => {
+            read_as(section, field, words, &[never], |flag: bool, _| vec![u64::from(flag)])
+        }
+        parameter_type::SPAN => {
+            let ps = |span: Span, _: &mut Words| vec![signed(span.ps()) as u64];
+            read_as(section, field, words, &[never], ps)
+        }
+        parameter_type::RATE => {
+            let bps = |rate: Rate, _: &mut Words| vec![signed(rate.bps()) as u64];
+            read_as(section, field, words, &[never], bps)
+        }
+        parameter_type::SIZE => {
+            let bytes = |size: Size, _: &mut Words| vec![signed(size.bytes()) as u64];
+            read_as(section, field, words, &[never], bytes)
+        }
+        parameter_type::LENGTH => {
+            let amount = |length: Length, _: &mut Words| {
+                vec![signed(length.amount()) as u64, u64::from(!length.in_bytes())]
+            };
+            read_as(section, field, words, &[never, 0], amount)
+        }
+        parameter_type::FREQUENCY => {
+            let absent = [f64::NAN.to_bits()];
+            let each = |each: Frequency, _: &mut Words| vec![each.per_second().to_bits()];
+            read_as(section, field, words, &absent, each)
+        }
+        _ => read_as(section, field, words, &[0], |text: String, words| vec![words.text(&text)]),
+    }
+}
+
+fn read_as<T: Parameter>(
+    section: &Section<'_>,
+    field: &Field,
+    words: &mut Words,
+    absent: &[u64],
+    show: impl Fn(T, &mut Words) -> Vec<u64>,
+) -> Result<(), Problem> {
+    let (key, default) = (field.name, field.default);
+    if field.list {
+        let values: Option<Vec<T>> = match field.optional {
+            true => section.get(key, default)?,
+            false => Some(section.get(key, default)?),
+        };
+        let count = values.as_ref().map_or(0, Vec::len);
+        let values = values.map(|values| {
+            values.into_iter().flat_map(|value| show(value, words)).collect::<Vec<u64>>()
+        });
+        words.push_list(values, count);
+        return Ok(());
+    }
+    let value: Option<T> = match field.optional {
+        true => section.get(key, default)?,
+        false => Some(section.get(key, default)?),
+    };
+    let found = value.map_or_else(|| absent.to_vec(), |value| show(value, words));
+    words.words.extend(found);
+    Ok(())
+}
+
+/// Read a word of a closed set, or a list of such.
+fn read_word(
+    section: &Section<'_>,
+    parameter: &RawParameter,
+    field: &Field,
+    words: &mut Words,
+) -> Result<(), Problem> {
+    let names = || parameter.words.iter().map(|(name, _)| *name);
+    let place = |node: &Node| {
+        let allowed = || names().collect::<Vec<_>>().join(", ");
+        let Value::Text(word) = &node.value else {
+            return Err(format!("{} is not one of {}", node.value.show(), allowed()));
+        };
+        names().position(|name| name == word).ok_or_else(|| {
+            let hint = did_you_mean(word, names());
+            format!("\"{word}\" is not one of {}{hint}", allowed())
+        })
+    };
+    let list = |node: &Node| match &node.value {
+        Value::List(items) if field.list => items.iter().map(place).collect(),
+        other if field.list => Err(format!("{} is not a list of words", other.show())),
+        _ => place(node).map(|at| vec![at]),
+    };
+    let read = |node: &Node| list(node).map(Some);
+    let show = |places: &Option<Vec<usize>>| match places {
+        None => "absent".to_owned(),
+        Some(places) => {
+            let shown: Vec<&str> = places.iter().map(|at| parameter.words[*at].0).collect();
+            if field.list { format!("[{}]", shown.join(", ")) } else { shown.concat() }
+        }
+    };
+    let absent = || field.optional.then_some(None);
+    let places = section.get_by(field.name, field.default, (read, show, absent), "word")?;
+    if field.list {
+        let count = places.as_ref().map_or(0, Vec::len);
+        words.push_list(places.map(|at| at.into_iter().map(|at| at as u64).collect()), count);
+    } else {
+        words.words.push(places.map_or(abi::NEVER as u64, |at| at[0] as u64));
+    }
+    Ok(())
+}

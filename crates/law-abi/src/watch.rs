@@ -1,0 +1,131 @@
+//! Calls of laws that are under way, for who ends those that do not return.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Label of a law at its place in a scenario. Labels live as long as the program.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Label {
+    /// The category of the law and its name: `queue "my_codel"`.
+    pub(crate) law: String,
+    /// Its place, such as `links.bn.queue`.
+    pub(crate) place: String,
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.place.is_empty() {
+            return f.write_str(&self.law);
+        }
+        write!(f, "{} at {}", self.law, self.place)
+    }
+}
+
+/// The label of `law` at `place`: the same one each time.
+pub(crate) fn label(law: String, place: String) -> &'static Label {
+    static KNOWN: Mutex<Vec<&'static Label>> = Mutex::new(Vec::new());
+    let label = Label { law, place };
+    let mut known = lock(&KNOWN);
+    if let Some(found) = known.iter().find(|found| ***found == label) {
+        return found;
+    }
+    let label: &'static Label = Box::leak(Box::new(label));
+    known.push(label);
+    label
+}
+
+/// The calls that one thread makes.
+struct Watched {
+    /// Twice the number of calls that have ended, and one more while one is under way.
+    calls: AtomicU64,
+    /// The label of the law that was called last.
+    label: AtomicPtr<Label>,
+    /// The simulated time of that call, in ps.
+    now: AtomicI64,
+}
+
+/// A call that is under way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnderWay {
+    /// The thread and the number of the call, by which it is told from others.
+    pub call: (usize, u64),
+    /// Sentence part that names the law, its place and the simulated time.
+    pub law: String,
+}
+
+static THREADS: Mutex<Vec<&'static Watched>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<&'static Watched>> = Mutex::new(Vec::new());
+
+/// The calls of this thread; those of a thread that has ended are another's next.
+struct Own(&'static Watched);
+
+impl Own {
+    fn new() -> Self {
+        if let Some(watched) = lock(&FREE).pop() {
+            return Self(watched);
+        }
+        let watched: &'static Watched = Box::leak(Box::new(Watched {
+            calls: AtomicU64::new(0),
+            label: AtomicPtr::new(std::ptr::null_mut()),
+            now: AtomicI64::new(0),
+        }));
+        lock(&THREADS).push(watched);
+        Self(watched)
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        lock(&FREE).push(self.0);
+    }
+}
+
+thread_local! {
+    static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
+}
+
+/// Note that `call` of the law with this label is under way at `now` while it is.
+#[inline]
+pub(crate) fn watch<R>(label: &'static Label, now: i64, call: impl FnOnce() -> R) -> R {
+    let watched = OWN.with(|own| own.borrow_mut().get_or_insert_with(Own::new).0);
+    let calls = watched.calls.load(Ordering::Relaxed);
+    watched.label.store(std::ptr::from_ref(label).cast_mut(), Ordering::Relaxed);
+    watched.now.store(now, Ordering::Relaxed);
+    // A law that is called back while one is under way does not exist; what is odd stays odd.
+    watched.calls.store(calls | 1, Ordering::Release);
+    let answer = call();
+    watched.calls.store((calls | 1) + 1, Ordering::Release);
+    answer
+}
+
+/// The calls that are under way, of all threads.
+#[must_use]
+pub fn under_way() -> Vec<UnderWay> {
+    let threads: Vec<&'static Watched> = lock(&THREADS).clone();
+    let mut found = Vec::new();
+    for (thread, watched) in threads.into_iter().enumerate() {
+        let calls = watched.calls.load(Ordering::Acquire);
+        let label = watched.label.load(Ordering::Relaxed);
+        let now = watched.now.load(Ordering::Relaxed);
+        if calls & 1 == 0 || watched.calls.load(Ordering::Acquire) != calls {
+            continue;
+        }
+        let labels = crate::raw::label_at(label);
+        let Some(label) = labels else { continue };
+        found.push(UnderWay { call: (thread, calls), law: format!("{label}{}", at(now)) });
+    }
+    found
+}
+
+/// `, 12.345678 s`; nothing for a call outside simulated time.
+pub(crate) fn at(now: i64) -> String {
+    if now == crate::abi::NEVER {
+        return String::new();
+    }
+    format!(", {:.6} s", now as f64 * 1e-12)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,220 @@
+//! Laws from outside: the registry of this process, and the watch on laws that do not return.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the one place that reads libraries, and that ends laws by the time of day"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+use forebay_law_abi::{LoadedLaws, abi, under_way};
+use forebay_scenario::Registry;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::LawError;
+
+/// A law from outside, as results and `forebay mechanisms` name it.
+#[derive(Clone, Serialize)]
+pub(crate) struct OuterLaw {
+    /// Category in which scenarios choose it.
+    category: &'static str,
+    /// Name in scenarios.
+    name: &'static str,
+    /// The file that it was loaded from.
+    file: String,
+    /// Hash of its source: 16 hexadecimal digits.
+    contents: &'static str,
+    /// How it runs: `library`, `python`, or a compiler with its version.
+    ran_as: String,
+    /// Version of the interface.
+    abi: u32,
+}
+
+/// The mechanisms of this process.
+struct Known {
+    registry: Registry,
+    laws: Vec<OuterLaw>,
+}
+
+fn known() -> MutexGuard<'static, Option<Known>> {
+    static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn with_known<R>(look: impl FnOnce(&mut Known) -> R) -> R {
+    let mut known = known();
+    let fresh = || Known { registry: forebay_scenario::registry(), laws: Vec::new() };
+    look(known.get_or_insert_with(fresh))
+}
+
+/// Every mechanism that scenarios can choose: those of the build, and those that were loaded.
+pub(crate) fn registry() -> Registry {
+    with_known(|known| known.registry.clone())
+}
+
+/// The laws from outside that a scenario with these resolved values chooses.
+pub(crate) fn chosen(resolved: &BTreeMap<String, String>) -> Vec<OuterLaw> {
+    with_known(|known| {
+        let laws = known.laws.iter().filter(|law| {
+            let contents = format!("contents {}", law.contents);
+            let end = format!(".{}", law.name);
+            resolved.iter().any(|(path, value)| *value == contents && path.ends_with(&end))
+        });
+        laws.cloned().collect()
+    })
+}
+
+/// True if runs must be waited for: an interpreted law must not call an interpreter that ends.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if runs must be waited for.
+pub(crate) fn waits() -> bool {
+    WAITS.load(Ordering::Relaxed)
+}
+
+/// Add laws to the registry of this process; which, as JSON.
+fn add(loaded: &LoadedLaws, file: &str, ran_as: &str) -> Result<String, String> {
+    start_watch();
+    let laws = loaded.laws().map(|law| OuterLaw {
+        category: law.category,
+        name: law.name,
+        file: file.to_owned(),
+        contents: law.contents,
+        ran_as: ran_as.to_owned(),
+        abi: abi::VERSION,
+    });
+    let laws: Vec<OuterLaw> = laws.collect();
+    with_known(|known| {
+        loaded.add_to(&mut known.registry).map(|()| known.laws.extend_from_slice(&laws))
+    })?;
+    Ok(json(&laws))
+}
+
+fn json(laws: &[OuterLaw]) -> String {
+    serde_json::to_string(laws).expect("laws are plain data with names")
+}
+
+fn refused(file: &str) -> impl FnOnce(String) -> PyErr {
+    move |message| LawError::new_err(format!("{file}: {message}"))
+}
+
+/// Add the laws in the table at an address, which must stay there; which, as JSON.
+///
+/// `ran_as` says how they run; with `waits`, runs are waited for. Raises LawError if the table is
+/// wrong, or a name is taken.
+#[pyfunction]
+pub(crate) fn add_laws(address: usize, file: &str, ran_as: &str, waits: bool) -> PyResult<String> {
+    let loaded = forebay_law_abi::read(address).map_err(refused(file))?;
+    let added = add(&loaded, file, ran_as).map_err(refused(file))?;
+    if waits {
+        WAITS.store(true, Ordering::Relaxed);
+    }
+    Ok(added)
+}
+
+/// Load the laws of a shared library; which, as JSON. Its code is run from here on.
+///
+/// Raises LawError if it cannot be loaded.
+#[pyfunction]
+pub(crate) fn load_laws(py: Python<'_>, path: String) -> PyResult<String> {
+    let load = || {
+        let bytes = std::fs::read(&path).map_err(|error| format!("cannot be read: {error}"))?;
+        let contents = blake3::hash(&bytes).to_hex()[..16].to_owned();
+        // A name without a folder would be looked for where the system has its libraries.
+        let path = Path::new(&path);
+        let path = path.canonicalize().map_err(|error| format!("cannot be read: {error}"))?;
+        forebay_law_abi::load(&path, &contents)
+    };
+    let loaded = py.detach(load).map_err(refused(&path))?;
+    add(&loaded, &path, "library").map_err(refused(&path))
+}
+
+/// The laws from outside that were loaded, as JSON.
+#[pyfunction]
+pub(crate) fn laws() -> String {
+    with_known(|known| json(&known.laws))
+}
+
+/// The address of the functions that laws may call.
+#[pyfunction]
+pub(crate) fn law_host() -> usize {
+    forebay_law_abi::host_address()
+}
+
+/// Returns the layout of the interface of laws, as JSON: facts by struct, sizes, numbers.
+#[pyfunction]
+pub(crate) fn law_layout() -> String {
+    abi::layout()
+}
+
+/// The C header of the interface of laws.
+#[pyfunction]
+pub(crate) fn law_header() -> &'static str {
+    forebay_law_abi::HEADER
+}
+
+/// Most time that a call of a law may take, in ms.
+static LIMIT_MS: AtomicU64 = AtomicU64::new(10_000);
+
+/// Set how long a call of a law may take, in seconds, before the process is ended.
+#[pyfunction]
+pub(crate) fn set_law_timeout(seconds: f64) {
+    LIMIT_MS.store((seconds * 1e3) as u64, Ordering::Relaxed);
+}
+
+/// Interval at which calls under way are looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Exit status where the user's input is wrong.
+const WRONG_INPUT: i32 = 2;
+
+/// Watch the calls of laws from a thread of its own: one that does not return ends the process,
+/// as nothing else ends such a call.
+fn start_watch() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        std::thread::spawn(|| {
+            let mut seen: Vec<((usize, u64), Instant)> = Vec::new();
+            loop {
+                std::thread::sleep(TICK);
+                look(&mut seen);
+            }
+        });
+    });
+}
+
+/// Look at the calls that are under way, and when each was first seen.
+fn look(seen: &mut Vec<((usize, u64), Instant)>) {
+    let calls = under_way();
+    seen.retain(|(call, _)| calls.iter().any(|known| known.call == *call));
+    for each in &calls {
+        let Some((_, since)) = seen.iter().find(|(call, _)| *call == each.call) else {
+            seen.push((each.call, Instant::now()));
+            continue;
+        };
+        let limit = Duration::from_millis(LIMIT_MS.load(Ordering::Relaxed));
+        if since.elapsed() >= limit {
+            let seconds = limit.as_secs_f64();
+            let told = format!(
+                "forebay: error: {}: it did not return within {seconds} s (--law-timeout); the \
+                 process was ended\n",
+                each.law
+            );
+            end(&told);
+        }
+    }
+}
+
+/// End the process, whatever its threads are at.
+fn end(told: &str) -> ! {
+    use std::io::Write;
+    // Standard error may be closed.
+    let _ = std::io::stderr().write_all(told.as_bytes());
+    std::process::exit(WRONG_INPUT)
+}
