@@ -20,6 +20,7 @@ from typing import Any
 from unicodedata import category
 
 __all__ = [
+    "LawError",
     "MachineError",
     "ScenarioWarning",
     "UserError",
@@ -50,6 +51,17 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+
+class LawError(UserError):
+    """A law of one's own ended a run, or cannot be loaded: it raised, or returned what is not
+    allowed. `reason` says which law, where, when and why, without naming the run. `finished` are
+    the results (`forebay.run.results.Results`) of other replications, if there are any."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
+        self.finished: Any = None
 
 
 class MachineError(Exception):

@@ -255,6 +255,7 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
     class Engine:
         ScenarioError = ValueError
         LimitError = OverflowError
+        LawError = ArithmeticError
 
         @staticmethod
         def run_batch(

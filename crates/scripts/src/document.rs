@@ -1,5 +1,6 @@
 //! Outcome of a script, as JSON: for programs that are no Rust.
 
+use forebay_parameters::Registry;
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -18,14 +19,20 @@ struct Document<'s> {
 }
 
 /// Read and run `text`, a script that messages call `name`, with `KEY=VALUE` assignments that count
-/// more than the lines at its head. JSON: `name`, `role`, `purpose` and `claims` of its first
-/// comment, `passed`, `checks` (packets and assertions compared), `difference` (lines).
+/// more than the lines at its head; congestion controls are those of `registry`. JSON: `name`,
+/// `role`, `purpose` and `claims` of its first comment, `passed`, `checks` (packets and assertions
+/// compared), `difference` (lines).
 ///
 /// # Errors
 /// If it cannot be read, or asks for what the model does not have.
-pub fn run_text(text: &str, name: &str, set: &[String]) -> Result<String, Problem> {
-    let script = Script::read(text, name, set)?;
-    let report = script.run()?;
+pub fn run_text(
+    text: &str,
+    name: &str,
+    set: &[String],
+    registry: &Registry,
+) -> Result<String, Problem> {
+    let script = Script::read_with(text, name, set, registry)?;
+    let report = script.run_with(registry)?;
     let document = Document {
         name,
         role: match script.role {

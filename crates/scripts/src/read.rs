@@ -1,5 +1,6 @@
 //! Reading a script.
 
+use forebay_parameters::Registry;
 use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::cursor::Cursor;
@@ -25,6 +26,19 @@ impl Script {
     /// The first thing that is not of the language, or that the model does not have: line, column,
     /// what was read, what is allowed.
     pub fn read(text: &str, name: &str, set: &[String]) -> Result<Self, Problem> {
+        Self::read_with(text, name, set, &forebay_mechanisms::registry())
+    }
+
+    /// Read a script as [`Script::read`], with the congestion controls that `registry` has.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn read_with(
+        text: &str,
+        name: &str,
+        set: &[String],
+        registry: &Registry,
+    ) -> Result<Self, Problem> {
         let problem = |slip: Slip| {
             let (line, column) = slip.at.map_or((None, 0), |at| {
                 let (line, column) = place(text, at);
@@ -42,7 +56,7 @@ impl Script {
             shaken: false,
         };
         reader.script().map_err(problem)?;
-        reader.finish(name, set).map_err(problem)
+        reader.finish(name, set, registry).map_err(problem)
     }
 }
 
@@ -300,7 +314,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn finish(mut self, name: &str, set: &[String]) -> Result<Script, Slip> {
+    fn finish(mut self, name: &str, set: &[String], registry: &Registry) -> Result<Script, Slip> {
         if let [(first, one), (_, other)] = self.syns.as_slice() {
             let (theirs, ours) = if *first { (one, other) } else { (other, one) };
             self.settings.agree(theirs, ours);
@@ -309,7 +323,7 @@ impl Reader<'_> {
             let as_slip = |message: String| Slip { at: None, message: format!("--set {message}") };
             self.settings.set(assignment, None).map_err(as_slip)?;
         }
-        let built = self.settings.build().map_err(|problem| {
+        let built = self.settings.build(registry).map_err(|problem| {
             let lines = self.text.split_inclusive('\n').scan(0, |at, line| {
                 *at += line.len();
                 Some(*at - line.len())

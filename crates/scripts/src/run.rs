@@ -14,6 +14,7 @@ use forebay_network::{
     Burst, Context, Ecn, Element, FlowId, LogicalProcess, Marking, Packet, PacketKind, RouteId,
     SackBlocks, Traffic,
 };
+use forebay_parameters::Registry;
 use forebay_units::{Size, Span, Time};
 
 use crate::language::{NAMES, UNLIMITED};
@@ -46,7 +47,16 @@ impl Script {
     /// # Errors
     /// If an event asks for what the model cannot do, such as an acknowledgement of half a segment.
     pub fn run(&self) -> Result<Report, Problem> {
-        let built = self.settings.build().map_err(|error| self.problem(None, error.to_string()))?;
+        self.run_with(&forebay_mechanisms::registry())
+    }
+
+    /// Run a script that [`Script::read_with`] has read with `registry`.
+    ///
+    /// # Errors
+    /// As [`Script::run`].
+    pub fn run_with(&self, registry: &Registry) -> Result<Report, Problem> {
+        let built = self.settings.build(registry);
+        let built = built.map_err(|error| self.problem(None, error.to_string()))?;
         let log = Arc::new(Mutex::new(Log::default()));
         let sender = self.role == Role::Sender;
         let tcp = built.tcp;

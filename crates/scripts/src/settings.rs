@@ -2,7 +2,9 @@
 
 use forebay_mechanisms::control::{ControlFactory, Controls};
 use forebay_mechanisms::element::tcp::TcpParameters;
-use forebay_parameters::{Echo, Node, Parameters, Section, Table, Value, choose_or, did_you_mean};
+use forebay_parameters::{
+    Echo, Node, Parameters, Registry, Section, Table, Value, choose_or, did_you_mean,
+};
 
 use crate::language::{IGNORED_LINES, names};
 use crate::problem::{Slip, quoted};
@@ -97,13 +99,14 @@ impl Settings {
         }
     }
 
-    /// The parameters of TCP and its congestion control, checked as those of a scenario.
-    pub(crate) fn build(&self) -> Result<Built, forebay_parameters::Problem> {
+    /// The parameters of TCP and its congestion control, which `registry` has, checked as those of
+    /// a scenario.
+    pub(crate) fn build(&self, registry: &Registry) -> Result<Built, forebay_parameters::Problem> {
         let mut table = self.table.clone();
         table.entry("profile".to_owned()).or_insert_with(|| Node::new(Value::from("rfc")));
         let node = Node::new(Value::Table(table));
-        let (echo, registry) = (Echo::default(), forebay_mechanisms::registry());
-        let section = Section::root(&node, &echo)?.with_registry(&registry);
+        let echo = Echo::default();
+        let section = Section::root(&node, &echo)?.with_registry(registry);
         let tcp = TcpParameters::from_section(&section)?;
         let (entry, inner) = choose_or::<Controls>(&section, "control", tcp.default_control())?;
         let control = tcp.build_control(entry, &inner)?;

@@ -10,14 +10,13 @@ else. Whatever takes long to import is imported by the command that needs it.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from forebay.cli.complaints import complain, drop_output, told
 from forebay.cli.options import (
     CHECK,
     FORMAT,
@@ -25,8 +24,11 @@ from forebay.cli.options import (
     JOBS,
     JSON,
     KEEP_FINISHED,
+    LAWS,
     LIMITS,
+    NO_LAWS,
     REPLICATIONS,
+    RUN_LAWS,
     SCENARIO,
     SEED,
     SEEDS,
@@ -39,9 +41,11 @@ from forebay.cli.options import (
     repeated,
 )
 from forebay.cli.parser import Argument, Parser, Whole, argument
-from forebay.errors import MachineError, UserError, printable
+from forebay.errors import MachineError, UserError
 from forebay.extras import missing_library, need
 from forebay.run.jobs import build, native, version
+from forebay.run.laws import VARIABLE, limit_calls, load_files
+from forebay.run.progress import say_warnings
 
 Function = Callable[..., int | None]
 """Does a command, given the value of each of its arguments and options by name; what it returns is
@@ -65,11 +69,18 @@ PARSER.add_argument(
     action="store_true",
     help="Show the version of the engine and its build, a hash of its sources.",
 )
+PARSER.add_argument(
+    "--include",
+    action="store_true",
+    help="Show the folder of forebay_law.h, with which laws of one's own are compiled.",
+)
 _SUBPARSERS = PARSER.add_subparsers(metavar="COMMAND", title="commands", prog="forebay")
 _ENVIRONMENT = {
     "FOREBAY_STUDIES=DIR in the environment": "the studies below DIR in place of our own; their "
     "Python modules are run by `reproduce` and `report`",
     "FOREBAY_DATA_ROOT=DIR in the environment": "files that scenarios name must lie below DIR",
+    f"FOREBAY_LAWS=PATH{os.pathsep}PATH in the environment": "laws of one's own for every command "
+    "that has --laws: code that runs with your rights; load only what you trust",
 }
 for _name, _meaning in _ENVIRONMENT.items():
     PARSER.add_argument_group(_name, _meaning)
@@ -85,44 +96,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except UserError as error:
-        return _complain(error.lines, 2)
+        return complain(error.lines, 2)
     except ModuleNotFoundError as error:
-        return _complain(missing_library(error), 2)
+        return complain(missing_library(error), 2)
     except MachineError as error:
-        return _complain([str(error)], 1)
+        return complain([str(error)], 1)
     except KeyboardInterrupt as stop:
         # Past the ^C that the terminal has shown.
         print(file=sys.stderr)
-        return _complain(["; ".join(["interrupted", *map(str, stop.args)])], INTERRUPTED)
+        return complain(["; ".join(["interrupted", *map(str, stop.args)])], INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has left; what Python would still flush has nowhere to go.
-        _drop_output()
+        drop_output()
         return 1
     except OSError as error:
-        return _complain([_told(error)], 1)
+        return complain([told(error)], 1)
     except Exception as error:
         if os.environ.get("FOREBAY_TRACEBACK"):
             raise
         detail = "FOREBAY_TRACEBACK=1 shows where"
-        return _complain([f"{type(error).__name__}: {error}; {detail}"], 1)
-
-
-def _told(error: OSError) -> str:
-    """Failure of the system in words, with the file that it is about."""
-    if error.filename is not None:
-        return f"{error.filename}: {error.strerror or error}"
-    if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF):
-        # All other files are named by those who write them.
-        _drop_output()
-        return f"standard output: {error.strerror}"
-    return f"{type(error).__name__}: {error}"
-
-
-def _drop_output() -> None:
-    """Have what is left of standard output go nowhere: Python flushes it again when it ends."""
-    # In a test it may be no file.
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return complain([f"{type(error).__name__}: {error}; {detail}"], 1)
 
 
 def _run(words: list[str]) -> int:
@@ -140,21 +133,27 @@ def _run(words: list[str]) -> int:
     if values.pop("version"):
         print(f"forebay {version()} (build {build()})")
         return 0
+    if values.pop("include"):
+        from forebay.laws import header
+
+        print(header().parent)
+        return 0
     function = values.pop("function", None)
     if function is None:
         PARSER.print_help()
         return 0
+    laws, timeout = values.pop("laws", None), values.pop("law_timeout", None)
+    if laws is not None:
+        _load_laws(laws, timeout)
     return function(**values) or 0
 
 
-def _complain(lines: Sequence[str], status: int) -> int:
-    for line in lines:
-        try:
-            print(f"forebay: error: {printable(line)}", file=sys.stderr)
-        except OSError:
-            # Standard error is closed, too.
-            break
-    return status
+def _load_laws(paths: Sequence[str], timeout: float | None) -> None:
+    """Load the laws of one's own for a command that has `LAWS`, before anything of it is read."""
+    if timeout is not None:
+        limit_calls(timeout)
+    others = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
+    say_warnings([*load_files(others, VARIABLE), *load_files(paths, "--laws")])
 
 
 def _command(*arguments: Argument) -> Callable[[Function], Function]:
@@ -249,6 +248,7 @@ def studies(as_json: bool) -> None:
     JOBS,
     out(" (default: out/STUDY)"),
     KEEP_FINISHED,
+    *RUN_LAWS,
     JSON,
 )
 def reproduce(study: str, **options: Any) -> int:
@@ -270,6 +270,7 @@ def reproduce(study: str, **options: Any) -> int:
     JOBS,
     out(" (default: out/STUDY/transports)"),
     KEEP_FINISHED,
+    *RUN_LAWS,
     JSON,
 )
 def transports(study_id: str, **options: Any) -> int:
@@ -335,6 +336,7 @@ def transports(study_id: str, **options: Any) -> int:
         "captures",
     ),
     force("of --flent, --ns2 and --capture"),
+    *RUN_LAWS,
     JSON,
 )
 def run(
@@ -393,6 +395,7 @@ def run(
     flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
     flag("--retry", "Make runs that failed once more."),
     *LIMITS,
+    *RUN_LAWS,
     JSON,
 )
 def sweep(sweep_file: Path, format: str | None, **options: Any) -> int:
@@ -406,7 +409,7 @@ def sweep(sweep_file: Path, format: str | None, **options: Any) -> int:
     return run_sweep(sweep_file, SweepOptions(**options, formats=formats, limits=limits))
 
 
-@_command(SCENARIO, SET, JSON)
+@_command(SCENARIO, SET, LAWS, JSON)
 def check(scenario: str, overrides: list[str], as_json: bool) -> None:
     """Check a scenario file without running it."""
     from forebay.cli.check import check_scenario
@@ -438,6 +441,7 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
         dest="where",
         help="Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
     ),
+    *RUN_LAWS,
     JSON,
 )
 def linux(scenario: str, **options: Any) -> None:
@@ -455,6 +459,7 @@ def linux(scenario: str, **options: Any) -> None:
         complete=_mechanisms,
         help="A mechanism, a category or a section of scenario files.",
     ),
+    LAWS,
     JSON,
 )
 def mechanisms(name: str | None, as_json: bool) -> None:
@@ -472,6 +477,7 @@ def mechanisms(name: str | None, as_json: bool) -> None:
         "Change a parameter of the connection, such as recovery=newreno.",
         "overrides",
     ),
+    *RUN_LAWS,
     JSON,
 )
 def tcp_script(files: list[str], overrides: list[str], as_json: bool) -> int:
@@ -481,7 +487,7 @@ def tcp_script(files: list[str], overrides: list[str], as_json: bool) -> int:
     return run_scripts(files, overrides, as_json)
 
 
-@_command()
+@_command(LAWS)
 def schema() -> None:
     """Print the JSON schema of scenario files, for editors that check while you type."""
     print(native().schema())
@@ -522,12 +528,18 @@ def lab(
     open_lab(scenario, write, port or 0, not no_browser, force)
 
 
+COMMANDS["lab"].refuse("--laws", NO_LAWS)
+
+
 @_command(argument("folder", metavar="DIR", type=path, help="The folder."))
 def report(folder: Path) -> None:
     """Build the pages of a folder of results again: report.html, and a study's README.md."""
     from forebay.report.build import build_report
 
     print(f"report: {build_report(folder)}")
+
+
+COMMANDS["report"].refuse("--laws", "a page is made of results, and runs no laws of one's own")
 
 
 @_command(

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from forebay.cli.options import NO_LAWS
 from forebay.errors import MachineError, UserError
 from forebay.run.jobs import Job, check, files_read, load
 from forebay.run.outputs import LAB, Output, refuse_losses
@@ -39,14 +40,12 @@ def open_lab(
 
     Raises `UserError` for a wrong scenario, or a file or port that cannot be had.
     """
-    job = None if scenario is None else load(scenario)
+    job = None if scenario is None else _checked(load(scenario))
     output = None if write is None else Output("--write", write, LAB)
     if output is not None:
         inputs = [] if job is None else map(Path, files_read(job))
         refuse_losses([output], inputs, force=force)
     text = page(scenario)
-    if job is not None:
-        say_warnings(check(job)["warnings"])
     if output is not None:
         output.write(text.encode())
         say(f"lab: {write}; it opens from disk in any browser")
@@ -112,6 +111,19 @@ def server(text: str, port: int) -> ThreadingHTTPServer:
     except OSError as error:
         raise UserError(f"--port: {port} cannot be had: {error.strerror or error}") from None
     return found
+
+
+def _checked(job: Job) -> Job:
+    """The job, of which is said what is hardly meant in it. Raises `UserError` if it is wrong."""
+    try:
+        say_warnings(check(job)["warnings"])
+    except UserError as error:
+        first, *others = error.lines
+        # Where a mechanism is chosen, the message lists those that there are.
+        if ': unknown "' in first and "; one of: " in first:
+            first += f"; {NO_LAWS}"
+        raise UserError(first, *others) from None
+    return job
 
 
 def _given(job: Job) -> str:

@@ -16,7 +16,9 @@ from forebay.errors import UserError, nearest
 from forebay.linux.compare import compared, jain_index
 from forebay.linux.machine import PLACES
 from forebay.linux.script import link_script, network_script
+from forebay.linux.values import Remarks
 from forebay.run.jobs import check, files_read, load
+from forebay.run.laws import laws_chosen, near
 from forebay.run.outputs import SCRIPT, Output, refuse_losses
 from forebay.run.progress import say_warnings
 
@@ -49,10 +51,10 @@ def print_script(scenario: Path | str, **options: Any) -> None:
     found = check(job)
     say_warnings(found["warnings"])
     values = found["resolved"]
-    if wanted.link is not None and wanted.dev is not None:
-        script, remarks = link_script(values, wanted.link, wanted.dev, wanted.allow)
-    else:
-        script, remarks = network_script(values, wanted.allow)
+    try:
+        script, remarks = _script(wanted, values)
+    except UserError as error:
+        raise _said_of_laws(error, values) from None
     if wanted.out is not None:
         output = Output("--out", wanted.out, SCRIPT)
         inputs = map(Path, files_read(job))
@@ -71,6 +73,23 @@ def print_script(scenario: Path | str, **options: Any) -> None:
         print_json({"script": script, **told})
     elif wanted.out is None:
         print(script, end="")
+
+
+def _script(wanted: _Options, values: dict[str, str]) -> tuple[str, Remarks]:
+    if wanted.link is not None and wanted.dev is not None:
+        return link_script(values, wanted.link, wanted.dev, wanted.allow)
+    return network_script(values, wanted.allow)
+
+
+def _said_of_laws(error: UserError, values: dict[str, str]) -> UserError:
+    """The error, or in place of one about a law of one's own what that is: no law of Linux is known
+    to be the nearest."""
+    own = {row["name"]: row["file"] for row in laws_chosen(values)}
+    path = str(error).partition(": ")[0]
+    name = path.rpartition(".")[2]
+    if name not in own:
+        return error
+    return UserError(f"{path}: Linux has no {name}: it is a law of {near(own[name])}")
 
 
 def _check(wanted: _Options) -> None:

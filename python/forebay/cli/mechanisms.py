@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import UserError, nearest
+from forebay.run.laws import law_facts, near
 from forebay.scenario.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def _show_page(page: Page) -> None:
     out.print(f"{plain_markup(page.summary)}")
     if page.source:
         out.print(f"Source: {plain_markup(page.source)}")
+    if page.origin:
+        told = f"Loaded from {near(page.origin['file'])}: {law_facts(page.origin)}"
+        out.print(plain_markup(told), soft_wrap=True)
+        out.print("It is code of that file and runs with your rights; load only what you trust.")
     out.print(_field_table(page.fields) if page.fields else "No parameters.")
     if page.mechanisms:
         out.print(f"Also takes: {', '.join(page.mechanisms)}")
@@ -56,7 +61,8 @@ def _show_categories(categories: Sequence[Category], sections: Sequence[Page] | 
     for category in categories:
         rows = table(f"{category.name}: {category.contract}", "name", "what it is", left=2)
         for page in category.pages:
-            rows.add_row(page.name, plain_markup(page.summary))
+            told = f"{page.summary} (law of {near(page.origin['file'])})" if page.origin else ""
+            rows.add_row(page.name, plain_markup(told or page.summary))
         out.print(rows)
         out.print()
     if sections:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forebay.cli.parser import Argument, Whole, argument
 from forebay.errors import UserError
-from forebay.run.limits import MAX_RUNS, memory_size, seconds
+from forebay.run.limits import MAX_RUNS, memory_size, seconds, wall_time
 
 __all__ = [
     "CHECK",
@@ -15,8 +15,11 @@ __all__ = [
     "JOBS",
     "JSON",
     "KEEP_FINISHED",
+    "LAWS",
     "LIMITS",
+    "NO_LAWS",
     "REPLICATIONS",
+    "RUN_LAWS",
     "SCENARIO",
     "SEED",
     "SEEDS",
@@ -96,6 +99,25 @@ CHECK = flag(
     "times as long.",
 )
 SCENARIO = argument("scenario", metavar="SCENARIO.toml", help="The scenario file.")
+# Commands that read scenarios take LAWS, those that run them RUN_LAWS; `forebay.cli.commands` loads
+# the laws before it calls a command that has either.
+LAWS = repeated(
+    "--laws",
+    "PATH",
+    "Load laws of one's own, a Python file or a shared library; once for each, after those of "
+    "FOREBAY_LAWS. They are code that runs with your rights: load only what you trust.",
+)
+RUN_LAWS = (
+    LAWS,
+    argument(
+        "--law-timeout",
+        metavar="T",
+        type=wall_time,
+        help='A call of such a law that takes longer, such as "2 s", ends the process (default '
+        "10 s).",
+    ),
+)
+NO_LAWS = "the page of the lab has an engine of its own, which cannot load laws of one's own"
 SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
 UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')

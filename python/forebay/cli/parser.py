@@ -24,10 +24,11 @@ class Parser(argparse.ArgumentParser):
 
     It raises `UserError` for what it cannot read. `actions` are its arguments and options in the
     order of the help; `completers` give, by `dest`, the values that a shell offers for those that
-    have no `choices`.
+    have no `choices`. `refused` has the reasons why it lacks options that other commands have.
     """
 
     def __init__(self, **details: Any) -> None:
+        self.refused: dict[str, str] = {}
         self.actions: list[argparse.Action] = []
         self.completers: dict[str, Callable[[], Iterable[str]]] = {}
         super().__init__(**details, formatter_class=_Layout, allow_abbrev=False)
@@ -55,11 +56,18 @@ class Parser(argparse.ArgumentParser):
         values, left = super().parse_known_args(args, namespace)
         if left and left[0].startswith("-"):
             name = left[0].partition("=")[0]
+            if name in self.refused:
+                self.error(f"{name}: {self.refused[name]}")
             options = [word for action in self.actions for word in action.option_strings]
             self.error(f'no option "{name}"{nearest(name, options)}')
         if left:
             self.error(f'"{left[0]}" is one argument too many')
         return values, left
+
+    def refuse(self, name: str, reason: str) -> None:
+        """Have the option `name` answered by the reason why there is none, which the help tells."""
+        self.refused[name] = reason
+        self.epilog = f"{reason[:1].upper()}{reason[1:]}."
 
     def error(self, message: str) -> NoReturn:
         """Raise `UserError`."""

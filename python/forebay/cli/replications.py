@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from forebay import text
 from forebay.cli.run import Show, announce, begin_files, files_for
 from forebay.cli.terminal import console, plain_markup, print_json, table
+from forebay.errors import LawError
 from forebay.run.columns import columns, kinds, unit_in
 from forebay.run.jobs import load
+from forebay.run.laws import law_sentence
 from forebay.run.repeat import command_line
 from forebay.run.results import Results, run_replications
 from forebay.run.store import columns_of, json_rows, write_tables, write_text
@@ -39,7 +41,8 @@ def replicate_scenario(
 
     `options` are fields of `forebay.run.jobs.Job`; replications are numbered from that one on.
     Raises `UserError` for a wrong scenario or an `out` that cannot be written, and
-    `KeyboardInterrupt` if Ctrl-C ended the runs; what had finished is shown.
+    `KeyboardInterrupt` if Ctrl-C ended the runs, or `LawError` if a law of one's own ended some;
+    what had finished is shown.
     """
     job = load(scenario).but(**options)
     names = files_for(out, job, [DOCUMENT, TABLE]) if out is not None else []
@@ -47,9 +50,17 @@ def replicate_scenario(
     label = os.path.basename(scenario)
     numbers = range(first, first + replications)
     command = command_line(job.name, job)
-    results = run_replications(job.but(command=command), label, numbers, threads, announce)
+    ended: LawError | None = None
+    try:
+        results = run_replications(job.but(command=command), label, numbers, threads, announce)
+    except LawError as error:
+        if error.finished is None:
+            raise
+        results, ended = error.finished, error
     command = f"{command} --replications {replications}"
     document = _document(results, command)
+    if ended is not None:
+        document["failed"] = str(ended)
     if out is not None:
         begin_files(out, names, job)
         write_text(out / DOCUMENT, json_rows(document) + "\n")
@@ -59,6 +70,8 @@ def replicate_scenario(
         print_json(document)
     else:
         _show(document, out)
+    if ended is not None:
+        raise ended
     if results.interrupted:
         raise KeyboardInterrupt
 
@@ -70,6 +83,7 @@ def _document(results: Results, command: str) -> dict[str, Any]:
         **{name: first[name] for name in same},
         "command": command,
         "interrupted": results.interrupted,
+        **({"laws": first["laws"]} if first.get("laws") else {}),
         **({"warnings": results.warnings} if results.warnings else {}),
         "replications": [
             {name: document[name] for name in ("replication", "digest", "events", "packet_hops")}
@@ -101,6 +115,8 @@ def _show(document: Mapping[str, Any], out: Path | None) -> None:
         f"{document['simulated_s']:g} s, seed {document['seed']}, scenario "
         f"{document['scenario_hash']}, version {document['version']}"
     )
+    for law in document.get("laws", ()):
+        screen.print(f"law: {plain_markup(law_sentence(law))}")
     told = []
     for kind in kinds():
         shown = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import UserError, nearest, output_folder
 from forebay.paths import names_below
 from forebay.run.jobs import check, files_read, load, run_jobs
+from forebay.run.laws import law_files
 from forebay.run.progress import meter, note, say_warnings
 from forebay.run.repeat import command_line, quoted
 
@@ -212,7 +213,8 @@ def kept_text(job: Job) -> str:
     """The scenario as it is kept with results: with what it has from files beside it, which may
     change or not come along."""
     # Few scenarios have any, and to find out takes longer than some runs.
-    if not any(word in job.text for word in ("include", "schedule", "trace")):
+    words = ("include", "schedule", "trace")
+    if not law_files() and not any(word in job.text for word in words):
         return job.text
     from forebay.run.portable import portable_text
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forebay import text
 from forebay.cli.terminal import Grid, print_page
+from forebay.run.laws import law_sentence
 from forebay.run.shown import SHOWN, shown_tables, tells_hosts
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def show_run(run: Run) -> None:
         "hops",
         f"seed {document['seed']}, replication {document['replication']}, scenario "
         f"{document['scenario_hash']}, version {document['version']}, digest {document['digest']}",
+        *(f"law: {law_sentence(law)}" for law in document.get("laws", ())),
     ]
     print_page(document["name"], facts, list(_tables(document)))
 

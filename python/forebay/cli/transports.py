@@ -10,6 +10,7 @@ from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
 from forebay.report.transports import OWN, counted, transports_page
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
+from forebay.run.laws import law_words
 from forebay.run.store import json_rows, write_text
 from forebay.study.journal import RunJournal, check_journal
 from forebay.study.results import BASE
@@ -43,6 +44,7 @@ def compare_transports(
     words = ["forebay", "transports", study_id]
     if replications is not None:
         words += ["--replications", str(replications)]
+    words += law_words()
     place = output_folder(folder)
     with (
         terminated_like_interrupted(),

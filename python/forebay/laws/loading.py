@@ -33,6 +33,7 @@ __all__ = [
     "NOTEBOOK",
     "Law",
     "LawWarning",
+    "files",
     "header",
     "load",
     "loaded",
@@ -109,6 +110,15 @@ def load(path: Path | str) -> list[Law]:
 def loaded() -> list[Law]:
     """The laws from outside that this process knows, in the order in which they were loaded."""
     return [Law(**law) for law in json.loads(native().laws())]
+
+
+def files() -> list[tuple[str, list[Law]]]:
+    """The files from which another process can load the laws of this one, with their laws. A file
+    that runs as the program is none: to load it would run the program."""
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    program = None if main is None else Path(main).resolve()
+    paths = ((known.path, known.laws) for known in _KNOWN)
+    return [(str(path), laws) for path, laws in paths if path is not None and path != program]
 
 
 def header() -> Path:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from forebay.errors import UserError, nearest
 from forebay.paths import names_of
+from forebay.run.laws import CHOSEN
 
 __all__ = ["Remarks", "View", "number", "tc_rate", "tc_time", "whole_seconds"]
 
@@ -130,7 +131,10 @@ class View:
         """The mechanism that is chosen for `key`."""
         start = f"{self.path}.{key}."
         for name, value in self.values.items():
-            if value == "chosen" and name.startswith(start) and "." not in name[len(start) :]:
+            if not name.startswith(start) or "." in name[len(start) :]:
+                continue
+            # A law of one's own has the hash of its source there.
+            if value == "chosen" or value.startswith(CHOSEN):
                 return name[len(start) :]
         return None
 

@@ -10,11 +10,12 @@ from typing import Any
 from forebay import text
 from forebay.drawing import Figure, slug
 from forebay.report.page import REPORT, render
+from forebay.run.laws import LAWS, law_sentence
 from forebay.run.store import write_text
 
 __all__ = ["MARKS", "Section", "Table", "warned", "write_page"]
 
-MARKS = {"name": str, "version": str, "build?": str, "command": str}
+MARKS = {"name": str, "version": str, "build?": str, "command": str, "laws?": LAWS}
 """Facts that every document of results states of itself."""
 
 
@@ -60,6 +61,7 @@ def write_page(
     """Write the page of a folder of results; its path. `keys` are those of its provenance."""
     # Results of earlier versions name no build.
     provenance = [_said(key, document[key]) for key in keys if key in document]
+    provenance += [("law", law_sentence(law)) for law in document.get("laws", ())]
     page = render(
         "results.html.j2",
         title=document["name"],

@@ -9,6 +9,7 @@ import json
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -230,8 +231,35 @@ BUILD = "__import__('forebay.run.jobs', fromlist=['build']).build()"
 def remote(job: str) -> tuple[dict[str, Any] | None, str]:
     """Makes one run on one core; returns its document, or the reason why there is none."""
     found: list[str] = []
+    asked = Job.read(job)
+    if asked.laws:
+        return _aside(asked)
     try:
-        run_jobs([Job.read(job)], lambda _index, run: found.append(run.line), 1)
+        run_jobs([asked], lambda _index, run: found.append(run.line), 1)
     except (UserError, RunFailedError) as error:
         return None, getattr(error, "reason", str(error))
     return json.loads(found[0]), ""
+
+
+_HERE = threading.local()
+"""Pool of one process of each thread of a cluster's worker, and the laws that it was begun for."""
+
+
+def _aside(job: Job) -> tuple[dict[str, Any] | None, str]:
+    """Makes a run with laws of one's own in a process of its own, which they may end, and which is
+    begun anew for other laws: a cluster's worker stays, and may serve others."""
+    if getattr(_HERE, "laws", None) != job.laws:
+        if pool := getattr(_HERE, "pool", None):
+            pool.close()
+        _HERE.pool, _HERE.laws = Pool(1), job.laws
+    places = deque([0])
+    found: list[Run] = []
+    reasons: list[str] = []
+    _HERE.pool.run(
+        [job],
+        lambda: places.popleft() if places else None,
+        lambda _at, run: found.append(run),
+        lambda _at, reason: reasons.append(reason),
+        lambda _shares: None,
+    )
+    return (dict(found[0].document), "") if found else (None, reasons[0])

@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from forebay.errors import UserError, nearest, read_text
+from forebay.errors import LawError, UserError, nearest, read_text
 from forebay.native import native
+from forebay.run.laws import law_files, law_timeout
 from forebay.run.limits import LimitError, available_memory
 from forebay.run.repeat import repeat_line
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import Any, TypeAlias
+
+    from forebay.run.laws import LawFile
 
 __all__ = [
     "Job",
@@ -59,6 +62,10 @@ class Job:
     (`None`: what the machine has left) and `timeout` in seconds bound what it may take: a run that
     exceeds them has failed. `command`, the command that gives the run again, is kept in its
     document. `outputs` are the words of that command that say which files are written.
+
+    `laws` are the files of laws of one's own that another process must load for it, each a path and
+    a hash of what it held, and `law_timeout` the seconds that a call of them may take there; left
+    empty, they are those of the process that sends it (`line`).
     """
 
     text: str
@@ -76,6 +83,8 @@ class Job:
     max_memory: int | None = None
     timeout: float | None = None
     outputs: tuple[str, ...] = ()
+    laws: tuple[LawFile, ...] = ()
+    law_timeout: float | None = None
 
     def __init__(
         self,
@@ -104,7 +113,10 @@ class Job:
         """The job as JSON on one line, for another process; `read` makes it one again."""
         import json
 
-        return json.dumps({name: getattr(self, name) for name in Job.__annotations__})
+        fields = {name: getattr(self, name) for name in Job.__annotations__}
+        fields["laws"] = self.laws or law_files()
+        fields["law_timeout"] = self.law_timeout or law_timeout()
+        return json.dumps(fields)
 
     @classmethod
     def read(cls, line: str) -> Job:
@@ -112,7 +124,8 @@ class Job:
         import json
 
         fields = json.loads(line)
-        return cls(**{**fields, "overrides": tuple(fields["overrides"])})
+        laws = tuple((str(path), str(contents)) for path, contents in fields["laws"])
+        return cls(**{**fields, "overrides": tuple(fields["overrides"]), "laws": laws})
 
     def as_native(self) -> dict[str, Any]:
         """The job as the engine takes it."""
@@ -323,11 +336,13 @@ def run_jobs(
     sources of each are expected to send, and the warnings of its scenario. On Ctrl-C runs under
     way are dropped and `KeyboardInterrupt` is raised; finished ones have been handed over. Raises
     `UserError`, before anything runs, if a scenario is wrong; after all other jobs,
-    `RunFailedError` if the engine failed on one, and else `LimitError` if one exceeded its limits.
+    `RunFailedError` if the engine failed on one, else `LawError` if a law of one's own ended one,
+    and else `LimitError` if one exceeded its limits.
     """
     engine = native()
     failures: list[str] = []
     reasons: list[str] = []
+    ended: list[tuple[Job, str]] = []
     exceeded: list[tuple[Job, str]] = []
     threads = threads or cores()
     if any(job.record for job in jobs):
@@ -341,6 +356,8 @@ def run_jobs(
         job = jobs[index]
         if isinstance(error, engine.LimitError):
             exceeded.append((job, str(error)))
+        elif isinstance(error, engine.LawError):
+            ended.append((job, str(error)))
         else:
             again = f"\nrepeat: {repeat_line(job)}" if job.command else ""
             failures.append(f"{_repeated(job)}: {error}{again}")
@@ -362,11 +379,17 @@ def run_jobs(
             "authors with the scenario and this message: " + "; ".join(failures[:3]),
             reasons[0],
         )
-    if exceeded:
-        job, reason = exceeded[0]
-        where = job.name if len(jobs) == 1 else _repeated(job)
-        others = "" if len(exceeded) == 1 else f"; so did {len(exceeded) - 1} more"
-        raise LimitError(f"{where}: {reason}{others}", reason)
+    for found, kind in ((ended, LawError), (exceeded, LimitError)):
+        if found:
+            raise kind(_told(found, len(jobs)), found[0][1])
+
+
+def _told(found: Sequence[tuple[Job, str]], jobs: int) -> str:
+    """The first of the runs that ended too early, and why, and how many others did."""
+    job, reason = found[0]
+    where = job.name if jobs == 1 else _repeated(job)
+    others = "" if len(found) == 1 else f"; so did {len(found) - 1} more"
+    return f"{where}: {reason}{others}"
 
 
 def _repeated(job: Job) -> str:

@@ -13,10 +13,12 @@ import os
 
 from forebay.errors import UserError
 
-__all__ = ["MAX_RUNS", "LimitError", "available_memory", "memory_size", "seconds"]
+__all__ = ["MAX_RUNS", "LimitError", "available_memory", "memory_size", "seconds", "wall_time"]
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+_TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 _MAX_BYTES = 2**63 - 1
 
@@ -57,6 +59,23 @@ def seconds(word: str | float) -> float:
         value = math.nan
     if not 0 < value < math.inf:
         raise UserError(f'"{word}"; allowed is a number of seconds above 0')
+    return value
+
+
+def wall_time(word: str) -> float:
+    """A time on the clock in seconds: a number of them, or with a unit, such as `"500 ms"`; an
+    error says what is allowed."""
+    number = word.strip().rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = word.strip()[len(number) :] or "s"
+    try:
+        value = float(number) * _TIMES.get(unit, math.nan)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise UserError(
+            f'"{word}"; allowed is a time above 0 such as "10 s", in {", ".join(_TIMES)}, or a '
+            "number of seconds"
+        )
     return value
 
 

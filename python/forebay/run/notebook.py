@@ -11,6 +11,7 @@ from typing import Any
 from forebay import text
 from forebay.errors import printable
 from forebay.run.columns import columns, unit_in
+from forebay.run.laws import law_sentence
 from forebay.run.words import name_of
 
 __all__ = ["figure_class", "html_table", "html_text", "results_html"]
@@ -43,6 +44,9 @@ def results_html(
     head = (
         f"<p><b>{html_text(document['name'])}</b>: {count} "
         f"{'replications' if count > 1 else 'replication'} of {document['simulated_s']:g} s</p>"
+    )
+    head += "".join(
+        f"<p>law: {html_text(law_sentence(law))}</p>" for law in document.get("laws", [])
     )
     head += "".join(f"<p>warning: {html_text(told)}</p>" for told in document.get("warnings", []))
     return head + html_table(("of", "quantity", "mean", "95 %"), rows) + _images(plots)

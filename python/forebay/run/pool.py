@@ -43,6 +43,9 @@ FROM_OUTSIDE = frozenset(
     -getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
+STOPPED = 2
+"""Exit status of a worker in which a call of a law took too long."""
+
 START = "import sys; sys.path.append(sys.argv[1]); from forebay.run.worker import main; main()"
 
 Take = Callable[[], int | None]
@@ -182,6 +185,8 @@ class _Worker:
     def epitaph(self) -> str:
         """Words on how it ended, and the last that it said; it must have ended."""
         lines = self._last.splitlines()
+        if lines and self.status == STOPPED:
+            return lines[-1].removeprefix("forebay: error: ")
         try:
             how = f"signal {signal.Signals(-self.status).name}"
         except ValueError:

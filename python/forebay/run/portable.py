@@ -8,10 +8,14 @@ from typing import Any
 
 import tomli_w
 
-from forebay.errors import MAX_FILE_BYTES, UserError
+from forebay.errors import MAX_FILE_BYTES, UserError, printable
 from forebay.run.jobs import Job, check, data_file, expanded
+from forebay.run.laws import law_sentence, laws_chosen
 
 __all__ = ["portable_text"]
+
+NEEDS = "# needs --laws: "
+"""How a line begins that names a law of one's own which the scenario has."""
 
 DATA_FILES = ("schedule", "trace")
 """Keys of a link, or of its way back, that name files."""
@@ -21,17 +25,27 @@ def portable_text(job: Job) -> str | None:
     """The text of a job's scenario if it stands by itself, else one with the contents of the files
     that it includes or names, with the same hash; `None` if files are needed all the same.
 
-    Raises `UserError` for a wrong scenario.
+    Of laws of one's own, it says in lines at its beginning which files it needs. Raises `UserError`
+    for a wrong scenario.
     """
     wanted = check(job.but(overrides=()))["scenario_hash"]
+    needed = _laws_needed(job)
     name = Path(job.name).name
     if _hash_alone(job.text, name) == wanted:
-        return job.text
-    text = tomli_w.dumps(_in_one_piece(job))
+        lines = job.text.splitlines(keepends=True)
+        return needed + "".join(line for line in lines if not line.startswith(NEEDS))
+    text = needed + tomli_w.dumps(_in_one_piece(job))
     if len(text.encode()) > MAX_FILE_BYTES:
         # No scenario file may be so long.
         return None
     return text if _hash_alone(text, name) == wanted else None
+
+
+def _laws_needed(job: Job) -> str:
+    """Lines that name the laws of one's own that a job has; empty if it has none."""
+    return "".join(
+        f"{NEEDS}{printable(law_sentence(row))}\n" for row in laws_chosen(check(job)["resolved"])
+    )
 
 
 def _hash_alone(text: str, name: str) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay.run.laws import law_timeout, law_words
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -30,6 +32,7 @@ def repeat_line(job: Job) -> str:
         ("--max-packets", job.max_packets),
         ("--max-memory", memory),
         ("--timeout", job.timeout),
+        ("--law-timeout", None if law_timeout() is None else f"{law_timeout():g}"),
     )
     for flag, value in limits:
         if value is not None:
@@ -52,7 +55,7 @@ def _words(scenario: Path | str, job: Job) -> list[str]:
         words += ["--check"]
     if job.ties is not None:
         words += ["--ties", "shuffle"]
-    return words
+    return [*words, *law_words()]
 
 
 def quoted(words: Sequence[str]) -> str:

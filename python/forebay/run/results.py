@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.errors import nearest, printable
+from forebay.errors import LawError, nearest, printable
 from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, percentile_note, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
@@ -47,7 +47,8 @@ def run_replications(
 
     `begins` is that of `forebay.run.jobs.run_jobs`. On Ctrl-C the finished replications are
     returned. Raises `ValueError` without replications or threads, or for more than `MAX_RUNS`
-    replications, and `UserError` for a wrong scenario.
+    replications, `UserError` for a wrong scenario, and, when all others are finished, `LawError` if
+    a law of one's own ended one; its `finished` are the results of these.
     """
     number = len(replications)
     if not number:
@@ -78,6 +79,13 @@ def run_replications(
         if not runs:
             raise
         interrupted = True
+    except LawError as error:
+        error.finished = _in_order(runs) if runs else None
+        raise
+    return _in_order(runs, interrupted)
+
+
+def _in_order(runs: Mapping[int, Run], interrupted: bool = False) -> Results:
     return Results([runs[number] for number in sorted(runs)], interrupted=interrupted)
 
 
@@ -113,6 +121,12 @@ class Results:
         """Values in the scenario that can be run and are hardly meant, each with its place:
         warnings that `Network.run` issues (`forebay.ScenarioWarning`)."""
         return list(self.documents[0].get("warnings", []))
+
+    @property
+    def laws(self) -> list[Mapping[str, Any]]:
+        """The laws of one's own that the runs had: `category`, `name`, `file`, `contents` (a hash),
+        `ran_as` (`python`, `numba 0.68.1`, `library`), `abi` (the version of the interface)."""
+        return list(self.documents[0].get("laws", []))
 
     @property
     def flows(self) -> pa.Table:

@@ -58,6 +58,7 @@ from forebay.run.columns import column_of, kinds, percentile_note
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
+from forebay.run.laws import law_words, refuse_unsaved
 from forebay.run.limits import MAX_RUNS
 from forebay.run.progress import meter, note
 from forebay.run.repeat import quoted, repeat_line
@@ -173,6 +174,7 @@ def load_sweep(
     settings = [word for assignment in overrides for word in ("--set", assignment)]
     settings += ["--until", until] if until is not None else []
     settings += ["--seed", str(seed)] if seed is not None else []
+    settings += law_words()
     runs = file.replications * math.prod(map(len, axes))
     if runs > MAX_RUNS:
         raise UserError(f"{path}: asks for {runs} runs; allowed are {MAX_RUNS}")
@@ -209,9 +211,9 @@ class Planned:
 
 
 def plan(sweep: Sweep) -> list[Planned]:
-    """Check every combination before anything runs. Raises `UserError` for a wrong one, and for two
-    values of one axis that make the same scenario: its runs would be counted twice. Variants, which
-    have names, may be alike."""
+    """Check every combination before anything runs. Raises `UserError` for a wrong one, for a law
+    that the processes of a sweep could not load, and for two values of one axis that make the same
+    scenario: its runs would be counted twice. Variants, which have names, may be alike."""
     planned = [_planned(sweep, combination) for combination in combinations(sweep.axes)]
     first: dict[Any, int] = {}
     for number, entry in enumerate(planned):
@@ -240,6 +242,7 @@ def _places(sweep: Sweep, number: int) -> str:
 
 def _planned(sweep: Sweep, combination: Combination) -> Planned:
     found = check(sweep.job(combination, 0))
+    refuse_unsaved(found["resolved"])
     seed = int(found["resolved"]["seed"]) if sweep.seed is None else sweep.seed
     return Planned(combination, found["scenario_hash"], seed, tuple(found["warnings"]))
 
@@ -458,10 +461,12 @@ def write_summary(
     """Write the tables and `sweep.json` of the runs that `journal` holds; the document."""
     rows: list[dict[str, Any]] = []
     summary: list[dict[str, Any]] = []
+    laws: dict[tuple[str, str], Mapping[str, Any]] = {}
     for entry in planned:
         values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
         behind: dict[str, list[Mapping[str, Any]]] = {quantity: [] for quantity in values}
         for replication, found in finished(sweep, entry, journal):
+            laws |= {(law["name"], law["contents"]): law for law in found.get("laws", ())}
             facts = {q: value_of(Run(found), q) for q in sweep.quantities}
             for quantity, value in facts.items():
                 values[quantity].append(value)
@@ -491,6 +496,7 @@ def write_summary(
         "command": quoted(["forebay", "sweep", str(sweep.path), *sweep.settings]),
         "seeds": sorted({entry.seed for entry in planned}),
         "runs": len(rows),
+        **({"laws": list(laws.values())} if laws else {}),
         "grid": sweep.grid,
         "quantities": list(sweep.quantities),
         "summary": summary,

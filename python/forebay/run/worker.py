@@ -19,6 +19,7 @@ from typing import Any
 
 from forebay.errors import UserError
 from forebay.run.jobs import Job, Run, native, run_jobs
+from forebay.run.laws import load_same
 
 __all__ = ["main"]
 
@@ -49,6 +50,7 @@ def main() -> None:
             answer("D", run.line)
 
         try:
+            load_same(job.laws, job.law_timeout)
             run_jobs([job], done, 1, tick)
         except (UserError, RuntimeError) as error:
             answer("F", json.dumps(getattr(error, "reason", str(error))))

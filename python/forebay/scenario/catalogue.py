@@ -8,12 +8,12 @@ here, and what is here comes from the mechanisms' own definitions in the engine.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
-from forebay.run.jobs import native
+from forebay.native import native
 
 __all__ = ["Catalogue", "Category", "Field", "Page", "Probe", "catalogue"]
 
@@ -72,7 +72,8 @@ class Probe:
 class Page:
     """A mechanism or a section: what it is and what it takes. `kind` is the name of its category,
     or `section`; `mechanisms` are the keys of a section that name mechanisms or other sections.
-    `example` has parameters with which a mechanism works, as lines of TOML."""
+    `example` has parameters with which a mechanism works, as lines of TOML. `origin` is the row of
+    `forebay.run.laws.law_table` of a law of one's own."""
 
     name: str
     kind: str
@@ -82,6 +83,7 @@ class Page:
     mechanisms: tuple[str, ...] = ()
     example: str = ""
     probes: tuple[Probe, ...] = ()
+    origin: Mapping[str, Any] | None = None
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -93,8 +95,8 @@ class Page:
         return (*full, ".".join(words), words[-1], words[-1].removesuffix("s"))
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON; `origin` is there in laws of one's own alone."""
+        return _told(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,35 +133,46 @@ class Catalogue:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self)
+        return _told(self)
+
+
+def _told(part: Catalogue | Page) -> dict[str, Any]:
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in pairs if (name, value) != ("origin", None)}
+
+    return asdict(part, dict_factory=made)
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of the engine that is installed, with the laws that were loaded."""
+    """The catalogue of the engine that is installed, with the laws of one's own that are loaded."""
     return _catalogue(native().laws())
 
 
 @lru_cache(maxsize=1)
 def _catalogue(laws: str) -> Catalogue:
-    """The catalogue with these laws from outside."""
-    return parse(json.loads(native().catalogue()))
+    """The catalogue with these laws of one's own."""
+    return parse(json.loads(native().catalogue()), json.loads(laws))
 
 
-def parse(document: Mapping[str, Any]) -> Catalogue:
-    """A catalogue from the engine's JSON."""
+def parse(document: Mapping[str, Any], laws: Sequence[Mapping[str, Any]] = ()) -> Catalogue:
+    """A catalogue from the engine's JSON; `laws` are those of one's own that are in it."""
+    origins = {(law["category"], law["name"]): law for law in laws}
     categories = tuple(
         Category(
             name=category["name"],
             contract=category["contract"],
             place=category["place"],
-            pages=tuple(_page(entry, category["name"]) for entry in category["entries"]),
+            pages=tuple(
+                _page(entry, category["name"], origins.get((category["name"], entry["name"])))
+                for entry in category["entries"]
+            ),
         )
         for category in document["categories"]
     )
     return Catalogue(categories, tuple(_page(entry, "section") for entry in document["sections"]))
 
 
-def _page(entry: Mapping[str, Any], kind: str) -> Page:
+def _page(entry: Mapping[str, Any], kind: str, origin: Mapping[str, Any] | None = None) -> Page:
     return Page(
         name=entry["name"],
         kind=kind,
@@ -178,4 +191,5 @@ def _page(entry: Mapping[str, Any], kind: str) -> Page:
         mechanisms=tuple(entry.get("mechanisms", ())),
         example=entry.get("example", ""),
         probes=tuple(Probe(**probe) for probe in entry.get("probes", ())),
+        origin=origin,
     )

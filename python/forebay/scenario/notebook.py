@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from forebay.run.laws import law_sentence
 from forebay.run.notebook import html_table, html_text
 from forebay.scenario.catalogue import catalogue
 from forebay.scenario.topology import draw, topology_of
@@ -63,4 +64,6 @@ def mechanism_html(kind: str, name: str, parameters: Mapping[str, Any]) -> str:
         if key not in [field.name for field in page.fields]
     ]
     head = f"<p><b>{escape(f'{kind}.{name}')}</b>: {escape(page.summary)}</p>"
+    if page.origin:
+        head += f"<p>{html_text(f'law: {law_sentence(page.origin)}')}</p>"
     return head + html_table(("parameter", "value", "meaning"), rows, marked=1)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, check
+from forebay.run.laws import law_words
 from forebay.run.progress import Meter, meter, note
 from forebay.stats import Interval
 from forebay.study.assumptions import Notes, load_notes
@@ -87,7 +88,7 @@ class Request:
             words += ["--claims", self.claims]
         if self.replications is not None:
             words += ["--replications", str(self.replications)]
-        return words
+        return [*words, *law_words()]
 
 
 @dataclass(frozen=True, slots=True)
