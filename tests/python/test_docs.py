@@ -2,7 +2,7 @@
 
 In a page
 
-- a block ```` ```toml NAME ```` or ```` ```pkt NAME ```` is written to the file NAME;
+- a block ```` ```toml NAME ```` is written to the file NAME, so is one of `pkt`, `python` or `c`;
 - a block ```` ```console ```` holds commands after `$ ` and what they print, on either stream;
 - a block ```` ```rust FILE ```` stands in that file of the repository, word by word;
 - a block ```` ```python ```` is executed; a ```` ```text ```` block right behind it is what it
@@ -108,7 +108,7 @@ class Page:
             if block.language == "toml" and block.argument:
                 tomllib.loads(block.text)
                 (self.folder / block.argument).write_text(block.text, encoding="utf-8")
-            elif block.language == "pkt" and block.argument:
+            elif block.language in ("pkt", "python", "c") and block.argument:
                 (self.folder / block.argument).write_text(block.text, encoding="utf-8")
             elif block.language == "console":
                 self.commands(block)

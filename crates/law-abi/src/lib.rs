@@ -10,6 +10,7 @@ pub mod abi;
 mod conditioner;
 mod control;
 mod discipline;
+pub mod export;
 mod impairment;
 mod law;
 mod queue;

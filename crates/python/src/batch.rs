@@ -157,7 +157,7 @@ pub(crate) fn run_batch(
     let (sender, receiver) = channel();
     let workers = (0..threads.clamp(1, batch.tasks.len().max(1))).map(|_| {
         let (sender, batch) = (sender.clone(), Arc::clone(&batch));
-        std::thread::spawn(move || work(&batch, &sender))
+        std::thread::spawn(move || prepared(|| work(&batch, &sender)))
     });
     let workers: Vec<JoinHandle<()>> = workers.collect();
     drop(sender);
@@ -226,6 +226,12 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
         });
     }
     Ok(tasks)
+}
+
+/// Have a thread do its work: one that laws in Python are called on is known to the interpreter
+/// from the beginning, or each call would make and end what it knows threads by.
+fn prepared(work: impl FnOnce() + Send) {
+    if laws::waits() { Python::attach(|py| py.detach(work)) } else { work() }
 }
 
 /// Does the work of a thread: takes the next task until none is left.

@@ -40,14 +40,12 @@ def open_lab(
 
     Raises `UserError` for a wrong scenario, or a file or port that cannot be had.
     """
-    job = None if scenario is None else load(scenario)
+    job = None if scenario is None else _checked(load(scenario))
     output = None if write is None else Output("--write", write, LAB)
     if output is not None:
         inputs = [] if job is None else map(Path, files_read(job))
         refuse_losses([output], inputs, force=force)
     text = page(scenario)
-    if job is not None:
-        say_warnings(check(job)["warnings"])
     if output is not None:
         output.write(text.encode())
         say(f"lab: {write}; it opens from disk in any browser")
@@ -115,16 +113,22 @@ def server(text: str, port: int) -> ThreadingHTTPServer:
     return found
 
 
-def _given(job: Job) -> str:
-    """The scenario as JSON that can stand in a script."""
+def _checked(job: Job) -> Job:
+    """The job, of which is said what is hardly meant in it. Raises `UserError` if it is wrong."""
     try:
-        text = portable_text(job)
+        say_warnings(check(job)["warnings"])
     except UserError as error:
         first, *others = error.lines
         # Where a mechanism is chosen, the message lists those that there are.
         if ': unknown "' in first and "; one of: " in first:
             first += f"; {NO_LAWS}"
         raise UserError(first, *others) from None
+    return job
+
+
+def _given(job: Job) -> str:
+    """The scenario as JSON that can stand in a script."""
+    text = portable_text(job)
     if text is None:
         raise UserError(f"{job.name}: it needs files beside it, which the page cannot hold")
     return json.dumps({"text": text, "name": Path(job.name).name}).replace("<", "\\u003c")

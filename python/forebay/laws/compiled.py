@@ -15,7 +15,8 @@ import types as pytypes
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from forebay.errors import UserError
+from forebay.errors import UserError, nearest
+from forebay.laws.checks import line_of
 from forebay.laws.declared import Declaration
 from forebay.laws.interpreted import callbacks, creation, shown
 from forebay.laws.layout import (
@@ -105,10 +106,24 @@ class _Compiler:
             raise
         except NumbaError as error:
             raise UncompilableError(_first_line(error)) from None
+        except KeyError as error:
+            raise self._unknown(method, error.args[0], facts) from None
         except Exception as error:
             # A part of numba that this uses may be another in another version of it.
             raise UncompilableError(f"{type(error).__name__}: {error}") from None
         return function
+
+    def _unknown(self, method: Callable[..., Any], name: Any, facts: str) -> Exception:
+        """The error for a name that neither the law nor its facts have."""
+        known = [f.name for f in (*state_fields(self.law), *facts_layout(facts)[0])]
+        if not isinstance(name, str) or name in known:
+            return UncompilableError(f"KeyError: {name!r}")
+        functions = [method, *self.dispatchers]
+        using = [each for each in functions if name in each.__code__.co_names]
+        where = using[0] if using else method
+        file = shown(where.__code__.co_filename)
+        told = f"{file}, line {line_of(where, name)}: there is no {name}{nearest(name, known)}"
+        return UserError(told)
 
     def dispatcher(self, function: Any) -> Any:
         """A function as numba compiles it, together with those that it calls."""

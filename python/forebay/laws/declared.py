@@ -25,6 +25,7 @@ from typing import Any
 
 from forebay.errors import UserError, nearest
 from forebay.laws import types as given
+from forebay.laws.checks import check_code
 from forebay.laws.numbers import FLAGS, KINDS, Kind
 
 __all__ = ["Declaration", "Declared", "Parameter", "declare"]
@@ -81,6 +82,11 @@ class Parameter:
     choices: tuple[str, ...] = ()
     choice_meanings: tuple[str, ...] = ()
     default: str | None = None
+
+    @property
+    def shows_none(self) -> bool:
+        """True if methods see `None` where it is left out."""
+        return not self.list and (self.type.is_text or bool(self.choices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +172,9 @@ def _declare(cls: type, options: Declared, names: Mapping[str, Any], place: str)
             parameters.append(_parameter(cls, key, annotation, texts))
     _check_names(parameters, quantities)
     methods, create, helpers = _methods(cls, options.kind, annotations)
+    absent = {each.name for each in parameters if each.optional and not each.shows_none}
+    for function in (*methods.values(), *helpers.values(), *filter(None, [create])):
+        check_code(function, absent)
     return Declaration(
         kind=options.kind,
         name=name,
@@ -325,7 +334,8 @@ def _quantity(cls: type, name: str, of: given.Quantity, texts: Mapping[str, Text
 
 def _check_names(parameters: list[Parameter], quantities: list[Remembered]) -> None:
     taken: dict[str, str] = {}
-    for each in (*parameters, *quantities):
+    all_of_them: list[Parameter | Remembered] = [*parameters, *quantities]
+    for each in all_of_them:
         names = [each.name]
         if isinstance(each, Parameter) and each.type.words == 2:
             names.append(f"{each.name}_in_packets")
@@ -350,7 +360,8 @@ def _methods(cls: type, kind: str, annotations: Mapping[str, Any]) -> _Methods:
     members: dict[str, Any] = {}
     for each in reversed(cls.__mro__[:-1]):
         members |= vars(each)
-    methods, helpers = {}, {}
+    methods: dict[str, Callable[..., Any]] = {}
+    helpers: dict[str, Callable[..., Any]] = {}
     for name, member in members.items():
         if name in annotations or (name.startswith("__") and name.endswith("__")):
             continue

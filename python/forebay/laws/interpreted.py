@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -59,6 +60,7 @@ def _guarded(
     method: Callable[..., Any], state: type[ctypes.Structure], facts: type[ctypes.Structure]
 ) -> Callable[[int, int], int]:
     """A method that is given addresses, and never raises."""
+    _STRUCTS[state.__name__], _STRUCTS[facts.__name__] = state, facts
     views: dict[int, Any] = {}
     seen: dict[int, Any] = {}
 
@@ -74,7 +76,7 @@ def _guarded(
                     seen.clear()
                 at = seen[at_facts] = facts.from_address(at_facts)
             decided = method(law, at)
-            if decided.__class__ is int and -1 <= decided < MAX_DECIDED:
+            if decided.__class__ is int and -MAX_DECIDED <= decided < MAX_DECIDED:
                 return decided
             return 0 if decided is None else _whole(decided)
         except BaseException as error:
@@ -86,6 +88,9 @@ def _guarded(
 
 MAX_DECIDED = 2**31
 
+_STRUCTS: dict[str, type[ctypes.Structure]] = {}
+_ABSENT = re.compile(r"'(\w+)' object has no attribute '(\w+)'.*")
+
 
 def _whole(decided: Any) -> int:
     """A decision that is another whole number than most, such as a `bool`."""
@@ -93,7 +98,7 @@ def _whole(decided: Any) -> int:
         number = operator.index(decided)
     except TypeError:
         number = MAX_DECIDED
-    if not -1 <= number < MAX_DECIDED:
+    if not -MAX_DECIDED <= number < MAX_DECIDED:
         raise _ReturnedError(
             f"returned {decided!r}; allowed are whole numbers as they are in its kind"
         )
@@ -122,9 +127,10 @@ def reason(error: BaseException) -> str:
 def described(error: BaseException) -> str:
     """An exception in one line, with the nearest name where one is wrong."""
     text = str(error)
-    if isinstance(error, AttributeError) and isinstance(error.obj, ctypes.Structure):
-        known = [name for name in dir(type(error.obj)) if not name.startswith("_")]
-        text = f"there is no {error.name}{nearest(str(error.name), known)}"
+    found = _ABSENT.fullmatch(text) if isinstance(error, AttributeError) else None
+    if found and found[1] in _STRUCTS:
+        known = [name for name in dir(_STRUCTS[found[1]]) if not name.startswith("_")]
+        text = f"there is no {found[2]}{nearest(found[2], known)}"
     return printable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 

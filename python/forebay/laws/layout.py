@@ -9,7 +9,7 @@ import ctypes
 import json
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from forebay.laws.numbers import NEVER
 from forebay.native import native
@@ -46,7 +46,7 @@ class Fact(NamedTuple):
     name: str
     type: str
     offset: int
-    count: int | None = None
+    number: int | None = None
 
 
 _FACT_TYPES = {
@@ -88,7 +88,7 @@ def facts_struct(struct: str) -> type[ctypes.Structure]:
 def _struct(name: str, fields: Sequence[tuple[str, Fact]], **others: Any) -> type[ctypes.Structure]:
     """A struct whose fields, under the names that are given, lie where they should."""
     of_c = [
-        (given, _C_TYPES[fact.type] * fact.count if fact.count else _C_TYPES[fact.type])
+        (given, _C_TYPES[fact.type] * fact.number if fact.number else _C_TYPES[fact.type])
         for given, fact in fields
     ]
     made = type(name, (ctypes.Structure,), {"__slots__": (), "_fields_": of_c, **others})
@@ -105,7 +105,7 @@ def state_fields(law: Declaration) -> list[Fact]:
 
     def add(name: str, kind: str, count: int | None = None) -> None:
         last = fields[-1] if fields else None
-        at = last.offset + 8 * (last.count or 1) if last else 0
+        at = last.offset + 8 * (last.number or 1) if last else 0
         fields.append(Fact(name, kind, at, count))
 
     for parameter in law.parameters:
@@ -160,7 +160,8 @@ def _list_of(parameter: Any, second: bool = False) -> Any:
     """The sequence of a parameter that is a list; of lengths the amounts, or if they count packets
     where `second`."""
     at, count = f"_{parameter.name}_at", f"_{parameter.name}_count"
-    kind, code = (ctypes.c_double, "d") if parameter.type.of_c == "f64" else (ctypes.c_int64, "q")
+    kind: Any = _C_TYPES[parameter.type.of_c]
+    code: Literal["d", "q"] = "d" if parameter.type.of_c == "f64" else "q"
     words, start, choices = parameter.type.words, int(second), parameter.choices
 
     def view(law: Any) -> Any:
@@ -168,7 +169,7 @@ def _list_of(parameter: Any, second: bool = False) -> Any:
         if not address or not length:
             return ()
         memory = memoryview((kind * (words * length)).from_address(address))
-        values = memory.cast("B").cast(code).toreadonly()[start::words]
+        values: Any = memory.cast("B").cast(code).toreadonly()[start::words]
         if choices:
             return tuple(choices[value] for value in values)
         return tuple(map(_text_at, values)) if parameter.type.is_text else values

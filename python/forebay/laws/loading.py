@@ -1,7 +1,7 @@
 """Loading laws: files of Python and libraries, classes that are decorated, addresses.
 
 What is loaded stays: the engine knows it as long as the process runs. Loading the same contents
-again does nothing. A law is code, and runs with the rights of whoever loads it: load what you
+again does nothing. A law is code, and runs with the rights of the user: load what you
 trust.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_loader
@@ -101,7 +101,7 @@ def load(path: Path | str) -> list[Law]:
     files = files_of(path)
     known = _find(path, files.contents)
     if known is None:
-        laws = _engine(lambda engine: engine.load_laws(str(path)))
+        laws = _engine("load_laws", str(path))
         known = _Known(path.resolve(), files.contents, laws)
         _KNOWN.append(known)
     return known.laws
@@ -113,8 +113,12 @@ def loaded() -> list[Law]:
 
 
 def files() -> list[tuple[str, list[Law]]]:
-    """The files that laws were loaded from, each by its path from the root, with its laws."""
-    return [(str(known.path), known.laws) for known in _KNOWN if known.path is not None]
+    """The files from which another process can load the laws of this one, with their laws. A file
+    that runs as the program is none: to load it would run the program."""
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    program = None if main is None else Path(main).resolve()
+    paths = ((known.path, known.laws) for known in _KNOWN)
+    return [(str(path), laws) for path, laws in paths if path is not None and path != program]
 
 
 def header() -> Path:
@@ -241,7 +245,7 @@ def register_addresses(law: Declaration, functions: Mapping[str, Any], text: str
             raise UserError(_changed(law, known))
     address = table.add([(law, functions, contents)])
     file = shown(law.place.rpartition(", line ")[0])
-    laws = _engine(lambda engine: engine.add_laws(address, file, how, how == "python"))
+    laws = _engine("add_laws", address, file, how, how == "python")
     _KNOWN.append(_Known(None, contents, laws))
 
 
@@ -267,13 +271,11 @@ def _add(pending: list[tuple[Declaration, str]], file: str, contents: str) -> li
     """Add declared laws to the engine, compiled ones and others."""
     made = [(law, *_functions(law, compile)) for law, compile in pending]
     found: list[Law] = []
-    for ran_as in dict.fromkeys(each[2] for each in made):
-        group = [(law, functions, contents) for law, functions, how, _ in made if how == ran_as]
-        waits = any(waits for *_, how, waits in made if how == ran_as)
-        address = table.add(group)
-        found += _engine(
-            lambda engine, at=address, how=ran_as, w=waits: engine.add_laws(at, file, how, w)
-        )
+    for how in dict.fromkeys(each[2] for each in made):
+        group = [each for each in made if each[2] == how]
+        address = table.add([(law, functions, contents) for law, functions, *_ in group])
+        waits = any(each[3] for each in group)
+        found += _engine("add_laws", address, file, how, waits)
     return found
 
 
@@ -311,10 +313,10 @@ def _warn(text: str, once: str) -> None:
         warn_of([text], LawWarning)
 
 
-def _engine(ask: Callable[[Any], str]) -> list[Law]:
+def _engine(call: str, *arguments: Any) -> list[Law]:
     """The laws that the engine has added. Raises `UserError` for what it refuses."""
     engine = native()
     try:
-        return [Law(**law) for law in json.loads(ask(engine))]
+        return [Law(**law) for law in json.loads(getattr(engine, call)(*arguments))]
     except engine.LawError as error:
         raise UserError(str(error)) from None

@@ -38,14 +38,14 @@ def _overload(function: Any) -> Any:
 
 def record(fields: Sequence[Fact], size: int) -> Any:
     """The type of a struct."""
-    formats = [(_FORMATS[f.type], (f.count,)) if f.count else _FORMATS[f.type] for f in fields]
-    layout = {
+    formats = [(_FORMATS[f.type], (f.number,)) if f.number else _FORMATS[f.type] for f in fields]
+    layout: Any = {
         "names": [f.name for f in fields],
         "formats": formats,
         "offsets": [f.offset for f in fields],
         "itemsize": size,
     }
-    return numba.from_dtype(np.dtype(layout, align=True))  # type: ignore[call-overload]
+    return numba.from_dtype(np.dtype(layout, align=True))
 
 
 def c_function(method: Any, arguments: tuple[Any, Any], explain: Any) -> Any:
@@ -78,6 +78,7 @@ def _call(method: Any, arguments: tuple[Any, Any], explain: int | None) -> Calla
             for pointer, kind in zip(given, arguments, strict=True)
         ]
         context.add_linking_libs([method.library])
+        before = _copied(builder, given[0], arguments[0].size)
         status, result = context.call_internal_no_propagate(
             builder, method.fndesc, method.signature, pointers
         )
@@ -88,7 +89,7 @@ def _call(method: Any, arguments: tuple[Any, Any], explain: int | None) -> Calla
         with builder.if_else(status.is_error) as (wrong, right):
             with wrong:
                 exception = builder.ptrtoint(status.excinfoptr, _WORD)
-                told = builder.call(function, [*addresses, exception, ir.Constant(_WORD, 0)])
+                told = builder.call(function, [*addresses, exception, before])
                 builder.store(told, answer)
             with right:
                 number = _number(context, builder, result, result_type)
@@ -101,6 +102,19 @@ def _call(method: Any, arguments: tuple[Any, Any], explain: int | None) -> Calla
         return builder.load(answer)
 
     return generate
+
+
+MAX_COPIED = 512
+"""Maximum size of a state of which a copy is made before each call, to repeat it by."""
+
+
+def _copied(builder: Any, state: Any, size: int) -> Any:
+    """Address of a copy of the state, or 0 of a large one."""
+    if size > MAX_COPIED:
+        return ir.Constant(_WORD, 0)
+    copy = cgutils.alloca_once(builder, ir.ArrayType(_WORD, size // 8))
+    cgutils.raw_memcpy(builder, copy, state, ir.Constant(_WORD, size), 1, align=8)
+    return builder.ptrtoint(copy, _WORD)
 
 
 def _number(context: Any, builder: Any, result: Any, kind: Any) -> Any:
@@ -140,13 +154,13 @@ def list_of(name: str, of_c: str, words: int, start: int) -> Any:
 
     if words == 1:
 
-        @numba.njit(**_STRICT)  # type: ignore[untyped-decorator, unused-ignore]
+        @numba.njit(**_STRICT)
         def values(law: Any) -> Any:
             return numba.carray(memory(law), (length(law),))
 
         return values
 
-    @numba.njit(**_STRICT)  # type: ignore[untyped-decorator, unused-ignore]
+    @numba.njit(**_STRICT)
     def each(law: Any) -> Any:
         return numba.carray(memory(law), (length(law), words))[:, start]
 
@@ -255,7 +269,7 @@ def _install_draws() -> None:
     message = helpers.NO_STREAM
     uniform, below = compiled_host("uniform"), compiled_host("below")
 
-    @numba.njit(**_STRICT)  # type: ignore[untyped-decorator, unused-ignore]
+    @numba.njit(**_STRICT)
     def stream(at: Any) -> Any:
         if at.random == 0:
             raise RuntimeError(message)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-import threading
 from collections.abc import Callable
 from typing import Any
 
-from forebay.laws import helpers
 from forebay.laws.declared import Declaration
+from forebay.laws.helpers import without_drops
 from forebay.laws.host import HOST
 from forebay.laws.interpreted import creation, described, fail, is_ours, place_of, shown
 from forebay.laws.layout import CREATE_FACTS, facts_struct, state_fields, state_struct
@@ -23,7 +22,8 @@ __all__ = ["EXPLAIN", "explanation"]
 EXPLAIN = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
 )
-"""What a compiled law calls that has failed: state, facts, the exception or 0, what it returned."""
+"""What a compiled law calls that has failed: state, facts, the exception, and a copy of the state
+before the call; or 0 instead of an exception, and what it returned."""
 
 
 class _Exception(ctypes.Structure):
@@ -42,18 +42,20 @@ def explanation(law: Declaration, name: str, facts: str) -> Any:
     """The function that tells the engine why a method of a compiled law has failed."""
     state_of, facts_of = state_struct(law), facts_struct(facts)
     creates = facts == CREATE_FACTS
-    method = creation(law, law.create) if creates else law.methods[name]
+    method: Any = creation(law, law.create) if creates else law.methods[name]
 
-    def explain(state: int, facts: int, exception: int, returned: int) -> int:
+    def explain(state: int, facts: int, exception: int, other: int) -> int:
         try:
             if not exception:
-                text = f"returned {returned}; allowed are whole numbers as they are in its kind"
+                text = f"returned {other}; allowed are whole numbers as they are in its kind"
                 HOST.fail(facts, None, text.encode())
             elif creates:
                 _create_again(law, method, state_of.from_address(state), facts_of, facts)
                 HOST.fail(facts, None, _kept(exception)[1].encode())
             else:
-                HOST.fail(facts, None, _found(method, state_of, state, facts_of, facts, exception))
+                before = state_of.from_address(other or state)
+                told = _found(method, before, facts_of.from_address(facts), exception)
+                HOST.fail(facts, None, told.encode())
         except BaseException as error:
             fail(facts, error)
         return -1
@@ -70,18 +72,16 @@ def _create_again(law: Declaration, method: Any, state: Any, facts_of: Any, fact
     method(state, facts_of.from_address(facts))
 
 
-def _found(
-    method: Callable[..., Any], state_of: Any, state: int, facts_of: Any, facts: int, exception: int
-) -> bytes:
+def _found(method: Callable[..., Any], state: Any, facts: Any, exception: int) -> str:
     """The message for an exception: as numba kept it, with the line that repeating it finds."""
     name, text, where = _kept(exception)
     if not where:
-        again = _repeated(method, state_of, state, facts_of, facts)
+        again = _repeated(method, _copy(state), _copy(facts))
         if again is not None and type(again).__name__ == name:
-            return f"{place_of(again.__traceback__)}{described(again)}".encode()
+            return f"{place_of(again.__traceback__)}{described(again)}"
         code = method.__code__
         where = f"{shown(code.co_filename)}, in {code.co_name} from line {code.co_firstlineno}: "
-    return f"{where}{text}".encode()
+    return f"{where}{text}"
 
 
 def _kept(exception: int) -> tuple[str, str, str]:
@@ -94,18 +94,16 @@ def _kept(exception: int) -> tuple[str, str, str]:
     return kind.__name__, text, where
 
 
-_REPEATING = threading.local()
+def _copy(memory: Any) -> Any:
+    made = type(memory)()
+    ctypes.memmove(ctypes.addressof(made), ctypes.addressof(memory), ctypes.sizeof(made))
+    return made
 
 
-def _repeated(
-    method: Callable[..., Any], state_of: Any, state: int, facts_of: Any, facts: int
-) -> BaseException | None:
-    """What a method raises on a copy of its memory."""
-    law, at = state_of(), facts_of()
-    ctypes.memmove(ctypes.addressof(law), state, ctypes.sizeof(law))
-    ctypes.memmove(ctypes.addressof(at), facts, ctypes.sizeof(at))
+def _repeated(method: Callable[..., Any], law: Any, at: Any) -> BaseException | None:
+    """What a method raises when it is repeated."""
     try:
-        with helpers.without_drops():
+        with without_drops():
             method(law, at)
     except BaseException as error:
         return error

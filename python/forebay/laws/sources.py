@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -107,16 +107,16 @@ def _below(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
 
 def hash_of_class(cls: type, functions: Iterable[Callable[..., Any]]) -> str:
     """The contents of a class without a file: its text, and what its functions use."""
-    parts = [_text_of(cls, lambda: [_code_of(f.__code__) for f in functions])]
-    seen: dict[int, Any] = {}
     waiting = [*functions]
+    parts = [_text_of(cls, waiting)]
+    seen: dict[int, Any] = {}
     while waiting:
         for name, value in sorted(names_of(waiting.pop()).items()):
             if id(value) in seen:
                 continue
             seen[id(value)] = value
             if isinstance(value, types.FunctionType) and not _is_ours(value):
-                parts.append(_text_of(value, lambda value=value: _code_of(value.__code__)))
+                parts.append(_text_of(value, [value]))
                 waiting.append(value)
             elif isinstance(value, int | float | str | tuple):
                 parts.append(f"{name} = {value!r}".encode())
@@ -127,11 +127,12 @@ def _is_ours(value: types.FunctionType) -> bool:
     return (value.__module__ or "").partition(".")[0] == "forebay"
 
 
-def _text_of(value: Any, otherwise: Callable[[], Any]) -> bytes:
+def _text_of(value: Any, functions: Sequence[Callable[..., Any]]) -> bytes:
+    """The text of a class or function; if it is not at hand, what its functions do."""
     try:
         return inspect.getsource(value).encode()
     except (OSError, TypeError):
-        return repr(otherwise()).encode()
+        return repr([_code_of(function.__code__) for function in functions]).encode()
 
 
 def _code_of(code: types.CodeType) -> Any:

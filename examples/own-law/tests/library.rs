@@ -1,0 +1,176 @@
+//! The laws as a library that is loaded, and CoDel in C: the same runs as with laws linked in.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+#![expect(clippy::disallowed_methods, reason = "libraries are files")]
+#![expect(clippy::disallowed_types, reason = "a C compiler is run")]
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use forebay_law_abi::load;
+use forebay_scenario::{Control, Registry, RunOptions, RunResult, Scenario};
+
+const CONTENTS: &str = "0123456789abcdef";
+
+/// The library that cargo has built beside this test.
+fn library() -> PathBuf {
+    let beside = std::env::current_exe().unwrap();
+    beside.parent().unwrap().join(format!("{DLL_PREFIX}own_law{DLL_SUFFIX}"))
+}
+
+/// Forebay's mechanisms, and the laws of a library.
+fn registry(library: &Path) -> Registry {
+    let mut all = forebay_scenario::registry();
+    let laws = load(library, CONTENTS).unwrap_or_else(|error| panic!("{error}"));
+    laws.add_to(&mut all).unwrap();
+    all
+}
+
+/// CoDel in C, built by the line at its head.
+fn in_c() -> Registry {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("codel{DLL_SUFFIX}"));
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"])
+        .arg("-I")
+        .arg(folder.join("../../crates/law-abi/include"))
+        .arg(folder.join("codel.c"))
+        .arg("-o")
+        .arg(&built)
+        .arg("-lm");
+    let said = cc.output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    registry(&built)
+}
+
+/// Connections under `control` and datagrams share a link behind `queue`.
+struct Network {
+    queue: String,
+    control: String,
+    rate: &'static str,
+    ecn: bool,
+}
+
+impl Network {
+    fn text(&self) -> String {
+        let Self { queue, control, rate, ecn } = self;
+        format!(
+            r#"
+            duration = "20 s"
+            [links.core]
+            from = "a"
+            to = "b"
+            rate = "{rate}"
+            delay = "20 ms"
+            queue = {queue}
+            [flows.t]
+            from = "a"
+            to = "b"
+            count = 3
+            tcp = {{ profile = "linux", ecn = {ecn}, control = {control} }}
+            [flows.u]
+            from = "a"
+            to = "b"
+            udp = {{}}
+            traffic = {{ poisson = {{ rate = "300 kbit/s", size = "500 B" }} }}
+            "#
+        )
+    }
+
+    fn run(&self, registry: &Registry, replication: u64) -> RunResult {
+        let scenario = Scenario::parse_with(registry, &self.text(), "test.toml", &[]);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let options = RunOptions { replication, ..RunOptions::default() };
+        scenario.run(&options, &Control::default()).unwrap().0
+    }
+}
+
+/// A law as a library decides as the same one linked in, and draws the same random numbers: runs
+/// are equal to the last event, or results of a law moved to a library become others.
+#[test]
+fn a_library_decides_as_what_is_linked_in() {
+    let (linked, loaded) = (own_law::registry().unwrap(), registry(&library()));
+    let early = r#"{ early_random = { threshold = "20 packets", probability = 0.3 } }"#;
+    let queues = [early, r#"{ rust_codel = { target = "8 ms" } }"#, r#""droptail""#];
+    let controls = [r#""cubic""#, r#"{ aimd = { increase = 0.31 } }"#, r#"{ copa = {} }"#];
+    for (queue, control) in queues.iter().flat_map(|q| controls.iter().map(move |c| (q, c))) {
+        let (queue, control) = ((*queue).to_owned(), (*control).to_owned());
+        let network = Network { queue, control, rate: "4 Mbit/s", ecn: false };
+        let (own, other) = (network.run(&linked, 1), network.run(&loaded, 1));
+        assert_eq!(own.digest, other.digest, "{}", network.text());
+    }
+}
+
+/// CoDel by the RFC, in Rust and in C, decides as Forebay's: in networks with and without marks,
+/// limits and slow links, in each of several replications.
+#[test]
+fn codel_in_rust_and_in_c_is_codel() {
+    let registries = [("rust_codel", registry(&library())), ("c_codel", in_c())];
+    for parameters in [
+        "",
+        "ecn = true",
+        "target = \"1 ms\", interval = \"20 ms\"",
+        "limit = \"25 packets\", ecn = true",
+        "limit = \"20 kB\", mtu = \"600 B\"",
+    ] {
+        for (rate, ecn) in [("1 Mbit/s", false), ("4 Mbit/s", true), ("30 Mbit/s", true)] {
+            let network = |name: &str| Network {
+                queue: format!("{{ {name} = {{ {parameters} }} }}"),
+                control: r#""cubic""#.to_owned(),
+                rate,
+                ecn,
+            };
+            for replication in 0..2 {
+                let due = network("codel").run(&registries[0].1, replication);
+                for (name, registry) in &registries {
+                    let found = network(name).run(registry, replication);
+                    let text = network(name).text();
+                    assert_eq!(found.digest, due.digest, "{name}, {replication}: {text}");
+                }
+            }
+        }
+    }
+}
+
+/// What a law refuses is told with the key, as where it is linked in.
+#[test]
+fn a_library_says_which_parameter_is_wrong() {
+    let (linked, loaded) = (own_law::registry().unwrap(), registry(&library()));
+    for queue in [
+        r#"{ early_random = { threshold = "20 packets", probability = 2.0 } }"#,
+        r#"{ early_random = { threshold = 20 } }"#,
+        r#"{ rust_codel = { interval = "0 s" } }"#,
+        r#"{ rust_codel = { intervall = "1 s" } }"#,
+    ] {
+        let network = Network {
+            queue: queue.to_owned(),
+            control: r#""cubic""#.to_owned(),
+            rate: "1 Mbit/s",
+            ecn: false,
+        };
+        let problem = |registry: &Registry| {
+            Scenario::parse_with(registry, &network.text(), "test.toml", &[]).err().unwrap().problem
+        };
+        assert_eq!(problem(&loaded), problem(&linked));
+    }
+}
+
+/// Copa keeps a link of its own nearly full with a queue of a few packets, as NSDI 2018, section 2
+/// has it: with delta = 0.5 the standing queue is that of a rate of 2 / d_q, so that about two
+/// packets of each connection wait, some 6 packets of 1500 B, against the 200 that the buffer
+/// holds.
+#[test]
+fn copa_keeps_the_queue_short() {
+    let network = |control: &str| Network {
+        queue: r#"{ droptail = { limit = "200 packets" } }"#.to_owned(),
+        control: control.to_owned(),
+        rate: "10 Mbit/s",
+        ecn: false,
+    };
+    let registry = own_law::registry().unwrap();
+    let (copa, cubic) =
+        (network("\"copa\"").run(&registry, 0), network("\"cubic\"").run(&registry, 0));
+    let link = |result: &RunResult| format!("{:?}", result.links[0]);
+    panic!("{}\n{}", link(&copa), link(&cubic));
+}
