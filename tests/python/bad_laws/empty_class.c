@@ -4,7 +4,7 @@
 static int32_t select(void *state, void *facts) {
   (void)state;
   (void)facts;
-  return 1;
+  return 0;
 }
 
 ONE_LAW(FOREBAY_SCHEDULER, "empty_class", 0, .decide = {[FOREBAY_SELECT] = select})
