@@ -312,6 +312,8 @@ class Examination:
 
     def _instances(self) -> Check:
         """Two of it in one network, with other parameters, do what each does alone."""
+        if not self.accepted:
+            self._parameters()
         other = self.accepted[-1] if self.accepted else self.example
         for second in (other, self.example):
             scenarios = halves(self.category, (self.section(), self.section(second)))
