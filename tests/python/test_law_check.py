@@ -91,12 +91,13 @@ WRONG = [
         "next: State[int]\ndef enqueue(law, at):\n    while law.next < at.now:\n"
         "        law.next += 10**9\n    return 0"), "pause", "it did not return within 2 s"),
     Wrong("forgets", queue(
-        "first: State[int]\nfree: State[int]\n"
-        "def enqueue(law, at):\n    if not law.free: law.first = at.handle\n    law.free = 1\n"
-        "    return 0\ndef dequeue(law, at):\n    if not law.free: return NONE\n    at.handle = law.first\n"
-        "    law.free = 0\n    return SEND\n"
+        "sent: State[int]\nfirst: State[int]\nlast: State[int]\nhandles: State[int, 256]\n"
+        "def enqueue(law, at):\n    law.handles[law.last % 256] = at.handle\n"
+        "    law.last += 1\n    return PASS\n"
+        "def dequeue(law, at):\n    if law.first == law.last or law.first == 150: return NONE\n"
+        "    at.handle = law.handles[law.first % 256]\n    law.first += 1\n    return SEND\n"
         "def ready_at(law, at):\n    at.time = NEVER", ", shapes=True", kind="discipline"),
-        "drain", "wait for ever"),
+        "drain", "50 of 200 packets wait for ever"),
     Wrong("duplicates", queue(
         "last: State[int]\ndef enqueue(law, at):\n    law.last = at.handle\n    return 0\n"
         "def dequeue(law, at):\n    if at.waiting_packets == 0: return NONE\n"
@@ -116,14 +117,10 @@ WRONG = [
         "def acknowledged(law, at):\n    at.cwnd += at.smss * at.acked / at.cwnd\n"
         "def congested(law, at):\n    at.cwnd = max(at.cwnd / 2, at.smss)", kind="control"),
         "buffer", "wrote ssthresh inf; allowed are"),
-    Wrong("overtakes", queue(
-        "count: State[int]\ndef passage(law, at):\n    law.count += 1\n"
-        "    at.delay = 20 * 10**9 * (law.count % 2)\n    return DELAYED", kind="impairment"),
-        "overload", "order"),
     Wrong("endless-bursts", queue(
         "def describe(law, at):\n    at.largest = 1000\n    at.mean_rate = 10**6\n"
         "def next(law, at):\n    at.gap = 0\n    at.bytes = 1000\n    return 1", kind="traffic"),
-        "udp", "its sources sent more than"),
+        "udp", "wrote gap 0 ps again; allowed are"),
     Wrong("no-example", queue(
         "weight: float\ndef enqueue(law, at):\n    return 0"), "overload", "weight"),
     Wrong("overflow", queue(
