@@ -120,7 +120,7 @@ numbers! {
 }
 
 numbers! {
-    /// What is decided.
+    /// Decisions: verdicts, answers, passages.
     pub mod verdict {
         PASS: i32 = 0;
         MARK: i32 = 1;
@@ -471,8 +471,9 @@ pub fn layout() -> String {
     let mut numbers = Map::new();
     macro_rules! number {
         ($($group:ident),*) => { $(
+            let all = $group::ALL.iter();
             let group: Map<String, Value> =
-                $group::ALL.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+                all.map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
             numbers.insert(stringify!($group).to_owned(), Value::Object(group));
         )* };
     }

@@ -11,8 +11,10 @@ mod conditioner;
 mod control;
 mod discipline;
 pub mod export;
+mod host;
 mod impairment;
 mod law;
+mod names;
 mod queue;
 mod raw;
 mod scheduler;
@@ -29,8 +31,8 @@ use forebay_mechanisms::queue::Queues;
 use forebay_mechanisms::traffic::Traffics;
 use forebay_parameters::Registry;
 
+pub use host::host_address;
 use law::OuterLaw;
-pub use raw::host_address;
 pub use watch::{UnderWay, under_way};
 
 /// The C header of the interface.
@@ -100,7 +102,7 @@ impl LoadedLaws {
     /// Their descriptions.
     pub fn laws(&self) -> impl Iterator<Item = LoadedLaw> {
         self.0.iter().map(|law| LoadedLaw {
-            category: law::category(law.raw.kind).unwrap_or_default(),
+            category: names::category(law.raw.kind).unwrap_or_default(),
             name: law.raw.name,
             contents: law.contents,
         })

@@ -39,7 +39,9 @@ decisions! {
     drops(facts: QueueFacts, state) {
         let handle = if state[1] < 0.0 { facts.handle } else { state[1] as i64 };
         // SAFETY: the host is there.
-        unsafe { ((*(host_address() as *const Host)).drop)(std::ptr::from_mut(facts).cast(), handle, state[2] as i32) };
+        let host = unsafe { &*(host_address() as *const Host) };
+        // SAFETY: the facts are those of this call.
+        unsafe { (host.drop)(std::ptr::from_mut(facts).cast(), handle, state[2] as i32) };
         0
     }
     ready(facts: QueueFacts, state) {
@@ -305,7 +307,7 @@ fn windows_of_controls() {
         (
             "opens",
             [0.0, 1e4, 1e4, -1.0],
-            "acknowledged: wrote pacing_rate -1; allowed are finite numbers above 0, and 0 for none",
+            "acknowledged: wrote pacing_rate -1; allowed are finite numbers above 0",
         ),
         ("opens", [0.0, 1e4, 1e4, INFINITE], "acknowledged: wrote pacing_rate inf; allowed are"),
         (
@@ -317,7 +319,7 @@ fn windows_of_controls() {
         (
             "yields",
             [0.0, 1e4, INFINITE, 0.0],
-            "congested: wrote ssthresh inf; allowed are numbers above 0 up to 2^32, from the first signal of congestion on",
+            "congested: wrote ssthresh inf; allowed are numbers above 0 up to 2^32, from",
         ),
         ("ignores", [0.0; 4], "congested: wrote ssthresh inf; allowed are"),
     ];
@@ -346,7 +348,7 @@ fn bursts_of_traffic() {
         (
             "bursts",
             [1.0, 0.0, 1000.0, 1000.0],
-            "burst 1000001, 0.000000 s after its start: wrote gap 0 ps again; allowed are one million",
+            "burst 1000001, 0.000000 s after its start: wrote gap 0 ps again; allowed are",
         ),
     ];
     let queue = "queue = { droptail = { limit = '3 packets' } }";

@@ -14,7 +14,7 @@ pub fn text(text: &str) -> *const c_char {
     CString::new(text).unwrap().into_raw()
 }
 
-/// What stays as long as the program, as tables of laws must.
+/// A value that stays as long as the program, as tables of laws must.
 pub fn kept<T>(value: T) -> *const T {
     Box::leak(Box::new(value))
 }

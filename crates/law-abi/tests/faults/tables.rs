@@ -102,7 +102,7 @@ fn laws_with_a_wrong_table_are_refused() {
     }
 }
 
-/// A parameter that no scenario could have is refused by its name: its author made a slip.
+/// A parameter that no scenario can have is refused by its name: its author made a slip.
 #[test]
 fn laws_with_wrong_parameters_are_refused() {
     use abi::parameter_type::{LENGTH, NUMBER, SPAN, WHOLE, WORD};
