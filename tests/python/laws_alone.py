@@ -109,9 +109,9 @@ def networks() -> Iterator[tuple[str, Callable[[str], Network]]]:
     yield "loss", lambda way: overload(impairments=[lossy(way)])
     poisson = named(traffic, "poisson", rate="9 Mbit/s", size="700 B")
     yield "poisson", lambda way: overload(traffic=poisson(way))
+    tail = queue.droptail(limit="64 packets")
     for oldest in (False, True):
         line = named(queue, "line", oldest=oldest)
-        tail = queue.droptail(limit="64 packets")
         yield (
             f"line {oldest}",
             lambda way, law=line: overload(queue=law(way) if way else tail),
