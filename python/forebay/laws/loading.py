@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forebay.errors import UserError, warn_of
+from forebay.errors import UserError, nearest, warn_of
 from forebay.extras import is_installed
 from forebay.laws import table
 from forebay.laws.compiled import compiled, version
@@ -281,10 +281,12 @@ def _add(pending: list[tuple[Declaration, str]], file: str, contents: str) -> li
 
 def _functions(law: Declaration, compile: str) -> tuple[dict[str, Any], str, bool]:
     """The C functions of a law, how it runs, and if the interpreter takes part in that."""
+    what = f"{law.place}: compile"
+    if compile == "auto" and "FOREBAY_LAWS_COMPILE" in os.environ:
+        what, compile = "FOREBAY_LAWS_COMPILE", os.environ["FOREBAY_LAWS_COMPILE"]
     if compile not in COMPILE:
-        raise UserError(f"{law.place}: compile is {compile!r}; allowed are {', '.join(COMPILE)}")
-    if compile == "auto":
-        compile = os.environ.get("FOREBAY_LAWS_COMPILE", "auto")
+        near = nearest(compile, COMPILE)
+        raise UserError(f"{what} is {compile!r}{near}; allowed are {', '.join(COMPILE)}")
     if compile == "no":
         return callbacks(law), "python", True
     if not is_installed("numba"):
