@@ -206,6 +206,15 @@ FAILURES = (
             law.seen[at.waiting_packets] += 1
         """,
     ),
+    (
+        "exceeds",
+        False,
+        """
+        steps: list[float] = [1, 2, 3]
+        def enqueue(law, at):
+            return int(law.steps[at.waiting_packets] * 0)
+        """,
+    ),
     ("returns", False, "def enqueue(law, at):\n    return 7\n"),
     ("overflows", False, "def enqueue(law, at):\n    return at.now + 2**40\n"),
     ("draws", False, "def enqueue(law, at):\n    return 2 if happens(at, 0.5) else 0\n"),

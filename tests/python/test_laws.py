@@ -202,8 +202,8 @@ def test_wrong_declarations_are_refused(members: Mapping[str, Any], part: str) -
     ],
 )
 def test_what_networks_would_share_is_refused(function: str, part: str) -> None:
-    """Variables that networks would share, and questions that no number answers, are refused
-    before a run depends on them."""
+    """Methods that write variables of their module, or ask what no number answers, are refused
+    before a run depends on it: networks run side by side."""
     names: dict[str, Any] = {}
     exec(function, names)
     body = {"__annotations__": {"x": Span | None}, "enqueue": names["enqueue"]}
@@ -212,7 +212,7 @@ def test_what_networks_would_share_is_refused(function: str, part: str) -> None:
 
 
 def test_flags_belong_to_kinds() -> None:
-    """A flag of another kind is refused, as the engine would not look at it."""
+    """A flag of another kind is refused, as the engine does not look at it."""
     with pytest.raises(UserError, match="shapes is for laws of the kind discipline, scheduler"):
         declared(Everything, shapes=True)
     with pytest.raises(UserError, match="there is no 'draw'"):
@@ -326,8 +326,8 @@ class Drawing:
 
 @pytest.mark.long
 def test_draws_are_those_of_the_engine() -> None:
-    """Random numbers and functions are the engine's, compiled or not, so that a law draws what a
-    mechanism would. The generator is xoshiro256++, whose first output from the state (1, 2, 3, 4)
+    """Random numbers and functions are the engine's, compiled or not, so that a law draws as a
+    mechanism does. The generator is xoshiro256++, whose first output from the state (1, 2, 3, 4)
     is 41943041 (prng.di.unimi.it); the upper 53 bits of it are 20480."""
     law = declared(Drawing, draws=True)
     build = compiled(law).functions
@@ -360,7 +360,7 @@ def test_draws_are_those_of_the_engine() -> None:
     ],
 )
 def test_what_compiled_laws_get_wrong_is_said_at_once(line: str, part: str, tmp_path: Path) -> None:
-    """What the interpreter would raise in a run is refused when the law is compiled, instead of
+    """Errors that the interpreter raises in a run are refused when the law is compiled, instead of
     being taken as something else."""
     path = tmp_path / "wrong.py"
     path.write_text(f"def enqueue(self, at):\n    {line}\n", encoding="utf-8")
@@ -423,6 +423,7 @@ def test_runs_whose_law_fails_say_why(tmp_path: Path) -> None:
         "divides": "line 11: ZeroDivisionError: division by zero",
         "raises": "line 9: ValueError: too long",
         "leaves": "line 9: IndexError: invalid index",
+        "exceeds": "line 9: IndexError: index out of bounds on dimension 1",
         "returns": "0.000000 s, enqueue: returned 7; allowed are 0 to 4",
         "overflows": "enqueue: returned 1099511627776",
         "draws": "it draws random numbers; add draws=True to forebay.law",
