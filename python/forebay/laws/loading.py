@@ -224,7 +224,11 @@ def register(law: Declaration, compile: str) -> None:
         if (law.about.category, law.name) in [(each.category, each.name) for each in known.laws]:
             if known.contents == contents:
                 return
-            raise UserError(_changed(law, known))
+            if known.path is not None or path is not None:
+                raise UserError(_changed(law, known))
+            # A cell that was edited and run again: the law is what it says now.
+            _KNOWN.remove(known)
+            break
     laws = _add([(law, compile)], file, contents)
     at = path.resolve() if path else None
     for known in _KNOWN:
