@@ -140,7 +140,7 @@ fn files_of(text: &str, name: &str, set: Vec<String>) -> PyResult<Vec<std::path:
 /// Raises ScriptError if it cannot be run.
 #[pyfunction]
 fn tcp_script(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
-    forebay_scripts::run_text(text, name, &overrides, &forebay_scenario::registry())
+    forebay_scripts::run_text(text, name, &overrides, &laws::registry())
         .map_err(|error| ScriptError::new_err(error.to_string()))
 }
 
