@@ -315,7 +315,9 @@ def cells(folder: Path) -> Any:
 
     answers["first"] = run_cell(1, text.format(1))
     answers["again"] = run_cell(2, text.format(1))
+    before = loaded()[0].contents
     answers["changed"] = run_cell(3, text.format(2))
+    answers["now"] = (len(loaded()), loaded()[0].contents != before)
     answers["file"] = loaded()[0].file
     answers["digest"] = _same(queue.cell(limit="20 packets"), queue.droptail(limit="20 packets"))
     numba = importlib.import_module("numba")

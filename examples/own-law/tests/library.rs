@@ -23,7 +23,7 @@ fn library() -> PathBuf {
 fn registry(library: &Path) -> Registry {
     let mut all = forebay_scenario::registry();
     let laws = load(library, CONTENTS).unwrap_or_else(|error| panic!("{error}"));
-    laws.add_to(&mut all).unwrap();
+    laws.add_to(&mut all, |_| false).unwrap();
     all
 }
 
