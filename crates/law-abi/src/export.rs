@@ -45,29 +45,32 @@ pub use raw::Table;
 /// of flows. A panic ends the run and names the law, where panics unwind.
 #[macro_export]
 macro_rules! export_law {
+    (@table $host:expr; $($entry:path),+) => {{
+        static TABLE: $crate::export::Table = $crate::export::Table::new();
+        TABLE.get($host, || ::std::vec![$({
+            struct This;
+            impl $crate::export::Exported for This {
+                const WORDS: usize = $crate::export::words($entry.fields);
+
+                fn entry() -> &'static dyn ::core::any::Any {
+                    &$entry
+                }
+
+                fn flags() -> &'static ::std::sync::OnceLock<u32> {
+                    static FLAGS: ::std::sync::OnceLock<u32> = ::std::sync::OnceLock::new();
+                    &FLAGS
+                }
+            }
+            $crate::export::law::<This, _>(&$entry)
+        }),+])
+    }};
     ($($entry:path),+ $(,)?) => {
         /// Gives the table of the laws of this library.
         #[unsafe(no_mangle)]
         pub extern "C" fn forebay_laws_v1(
             host: ::core::option::Option<&'static $crate::abi::Host>,
         ) -> ::core::option::Option<&'static $crate::abi::Laws> {
-            static TABLE: $crate::export::Table = $crate::export::Table::new();
-            TABLE.get(host, || ::std::vec![$({
-                struct This;
-                impl $crate::export::Exported for This {
-                    const WORDS: usize = $crate::export::words($entry.fields);
-
-                    fn entry() -> &'static dyn ::core::any::Any {
-                        &$entry
-                    }
-
-                    fn flags() -> &'static ::std::sync::OnceLock<u32> {
-                        static FLAGS: ::std::sync::OnceLock<u32> = ::std::sync::OnceLock::new();
-                        &FLAGS
-                    }
-                }
-                $crate::export::law::<This, _>(&$entry)
-            }),+])
+            $crate::export_law!(@table host; $($entry),+)
         }
     };
 }

@@ -211,7 +211,7 @@ fn copa_competes_with_cubic() {
         let scenario = Scenario::parse_with(&own_law::registry().unwrap(), &text, "test.toml", &[]);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
         let run = scenario.run(&RunOptions::default(), &Control::default()).unwrap().0;
-        let flow = run.flows.iter().find(|flow| flow.name == "p[0]").unwrap();
+        let flow = run.flows.iter().find(|flow| flow.group == "p").unwrap();
         flow.counted.goodput_bps / 10e6
     };
     let (alone, competing) = (share(false), share(true));
