@@ -123,9 +123,9 @@ pub trait Build: Copy + Send + Sync + 'static {
 
 /// A law of one kind, on the side of the library.
 trait Guest: Sized + 'static {
-    /// What makes one.
+    /// Maker of one.
     type Build: Copy + 'static;
-    /// What is handed in for a decision: a struct of `abi` that begins with a head.
+    /// Facts of its decisions: a struct of `abi` that begins with a head.
     type Facts: raw::Facts;
     /// The kind.
     const KIND: u32;
@@ -165,13 +165,13 @@ trait Guest: Sized + 'static {
     }
 }
 
-/// What a law is made of.
+/// The material of a law.
 struct Given<'a> {
     section: &'a Section<'a>,
     link: LinkFacts,
 }
 
-/// What `make` makes of parameters with these `values`, for the rate of a link.
+/// The result of `make` for parameters with these `values`, for the rate of a link.
 fn build<T>(
     values: Values,
     rate: Rate,
@@ -183,7 +183,7 @@ fn build<T>(
     make(&Given { section: &section, link: LinkFacts::of(rate) })
 }
 
-/// What `make` makes of the example of `entry`.
+/// The result of `make` for the example of `entry`.
 fn of_example<B: Copy, T>(
     entry: &Entry<B>,
     make: impl FnOnce(B, &Given<'_>) -> Result<T, Problem>,

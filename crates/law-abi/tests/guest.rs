@@ -24,7 +24,7 @@ export_law!(
     laws::changes::ENTRY,
 );
 
-// ---- An engine -----------------------------------------------------------------------------------
+// ---- An engine ----------------------------------------------------------------------------------
 
 thread_local! {
     static TOLD: RefCell<Vec<(Option<String>, String)>> = const { RefCell::new(Vec::new()) };
@@ -79,7 +79,7 @@ const fn host(version: u32) -> abi::Host {
     }
 }
 
-/// What the host was told last.
+/// The last complaint that the host received.
 fn told() -> (Option<String>, String) {
     TOLD.with_borrow_mut(Vec::pop).unwrap()
 }
@@ -172,7 +172,7 @@ fn queue_facts(now: i64, stream: Option<&mut Stream>) -> abi::QueueFacts {
     }
 }
 
-// ---- Tests ---------------------------------------------------------------------------------------
+// ---- Tests --------------------------------------------------------------------------------------
 
 /// Parameters of every type are in the table as they were defined, with their defaults as JSON, so
 /// that an engine reads them from scenarios as it does its own.
@@ -219,8 +219,8 @@ fn parameters_are_described_as_they_were_defined() {
     assert_eq!(text(parameters(law)[0].meaning), "A number, over two lines.");
 }
 
-/// What the engine writes into a state is what a law reads: values of every type, present and
-/// absent, in exactly the digits of the scenario.
+/// Parameters are read from a state as the engine has written them: values of every type, present
+/// and absent, in exactly the digits of the scenario.
 #[test]
 fn parameters_are_read_as_they_were_written() {
     let (a, b) = (CString::new("x \"y\"").unwrap(), CString::new("z").unwrap());
@@ -245,8 +245,7 @@ fn parameters_are_read_as_they_were_written() {
     assert!(laws::everything::read().ends_with("|  | absent |  | None None"));
 }
 
-/// What a law refuses of its parameters is told with the parameter's name; so is a word that there
-/// is not.
+/// A parameter that a law refuses is named with its message; so is a word that there is not.
 #[test]
 fn a_wrong_parameter_is_told() {
     let mut law = Instance::new("draws", &[2.0f64.to_bits()]);

@@ -58,7 +58,9 @@ impl Program {
 
 /// Assertions on the places of fields of a struct that is no struct of facts.
 macro_rules! fields {
-    ($program:ident, $name:literal, $type:ty { $($field:ident $(as $c_field:literal)?: $c_type:literal,)* }) => {
+    ($program:ident, $name:literal, $type:ty {
+        $($field:ident $(as $c_field:literal)?: $c_type:literal),* $(,)?
+    }) => {
         $program.size($name, size_of::<$type>());
         $({
             let field = [$($c_field,)? stringify!($field)][0];
@@ -182,7 +184,7 @@ fn include() -> String {
     format!("-I{}/include", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a compiler says of `text`, in the file `name`.
+/// The complaint of a compiler about `text`, in the file `name`.
 fn compile(compiler: &str, options: &[&str], name: &str, text: &str) -> Option<String> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, text).unwrap();

@@ -1,7 +1,6 @@
 //! The laws as a library that is loaded, and CoDel in C: the same runs as with laws linked in.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
-#![expect(clippy::disallowed_methods, reason = "libraries are files")]
 #![expect(clippy::disallowed_types, reason = "a C compiler is run")]
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -133,7 +132,8 @@ fn codel_in_rust_and_in_c_is_codel() {
     }
 }
 
-/// What a law refuses is told with the key, as where it is linked in.
+/// A wrong parameter is refused with its key, as where the law is linked in: the law's own checks
+/// hold.
 #[test]
 fn a_library_says_which_parameter_is_wrong() {
     let (linked, loaded) = (own_law::registry().unwrap(), registry(&library()));
