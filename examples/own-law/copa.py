@@ -51,6 +51,7 @@ class my_copa:
     standing_at: State[Time, 3]
     greatest: State[Span, 4]  # of this round trip, and of those before it
     emptied: State[Time]  # when the queue was nearly empty last
+    competing: State[bool]
     lost: State[bool]
     ramping: State[bool] = True  # slow start
     round_end: State[int]  # delivered data with which this round trip ends
@@ -100,7 +101,8 @@ def measure(law, rtt, srtt, now):
     # Nearly empty: the delay is below a tenth of the range of the last round trips.
     if law.queueing_delay * 10 <= max(greatest - law.least[0], 0):
         law.emptied = now
-    if not law.competes or now - law.emptied <= 5 * srtt:
+    law.competing = law.competes and now - law.emptied > 5 * srtt
+    if not law.competing:
         law.inverse = law.usual
 
 
@@ -109,7 +111,7 @@ def turn(law, at):
     for place in range(ROUNDS - 1, 0, -1):
         law.greatest[place] = law.greatest[place - 1]
     law.greatest[0] = 0
-    if not law.lost:
+    if law.competing and not law.lost:
         law.inverse += 1.0
     law.lost = False
     direction = int(at.cwnd > law.at_start) - int(at.cwnd < law.at_start)
@@ -117,7 +119,7 @@ def turn(law, at):
     law.same = law.same + 1 if direction == law.direction else 1
     law.direction = direction
     steady = law.same >= 3 and direction != 0 and not law.ramping
-    law.velocity = min(2.0 * law.velocity, max(at.cwnd / at.smss, 1.0)) if steady else 1.0
+    law.velocity = 2.0 * law.velocity if steady else 1.0
 
 
 def step(law, at):
@@ -126,9 +128,12 @@ def step(law, at):
     # cwnd / RTTstanding <= 1 / (delta d_q), without a division by a delay of nothing.
     below = segments * float(law.queueing_delay) <= law.inverse * float(law.standing[0])
     law.ramping = law.ramping and below
+    # Velocity is that of a direction; a step against it is a first one (mvfst, Copa.cpp).
+    velocity = law.velocity if law.direction == (1 if below else -1) else 1.0
     change = float(at.newly_delivered)
     if not law.ramping:
-        change = law.velocity * law.inverse * change / segments
+        # No more than slow start would take, as in the code of the authors.
+        change = min(velocity * law.inverse * change / segments, change)
     if not below:
         at.cwnd -= change
     elif at.cwnd_limited:

@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<Table, String> {
     }
 }
 
-/// What is left of a text.
+/// The rest of a text.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -87,7 +87,8 @@ impl<'a> Rest<'a> {
                 '\\' => match chars.next() {
                     Some((_, 'n')) => text.push('\n'),
                     Some((_, 't')) => text.push('\t'),
-                    Some((_, char @ ('"' | '\\'))) => text.push(char),
+                    Some((_, '"')) => text.push('"'),
+                    Some((_, '\\')) => text.push('\\'),
                     _ => return Err(format!("an escape in {:?} is none of \\n \\t", self.start())),
                 },
                 char => text.push(char),
