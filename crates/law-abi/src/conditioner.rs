@@ -73,7 +73,11 @@ impl Conditioner for Outer {
         };
         let precedence = marking("precedence", facts.packet.precedence);
         if precedence != packet.precedence && instance.law().has(flag::KEEPS_COLOURS) {
-            let told = format!("wrote precedence {precedence}, and says that it keeps precedences");
+            let told = format!(
+                "wrote precedence {precedence}, and says by the flag KEEPS_COLOURS that it writes \
+                 none; allowed is {}",
+                packet.precedence
+            );
             refuse(instance, facts, &told);
         }
         packet.precedence = precedence;
@@ -81,9 +85,11 @@ impl Conditioner for Outer {
         match code {
             verdict::PASS => Verdict::Accept,
             verdict::MARK if packet.is_ecn_capable() => Verdict::Mark,
-            verdict::MARK => {
-                refuse(instance, facts, "returned 1, a mark, of a packet that is not ECN-capable")
-            }
+            verdict::MARK => refuse(
+                instance,
+                facts,
+                "returned 1, a mark, of a packet that is not ECN-capable; allowed are 0 and 5",
+            ),
             verdict::POLICE => Verdict::Drop(DropReason::Policed),
             _ => refuse(instance, facts, &format!("returned {code}; allowed are 0, 1 and 5")),
         }

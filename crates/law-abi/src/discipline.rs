@@ -62,6 +62,19 @@ impl Places {
         }
     }
 
+    /// Says which handles packets have that wait: the first of them.
+    fn allowed(&self) -> String {
+        const SHOWN: usize = 8;
+        let held = self.places.iter().enumerate().filter(|(_, place)| place.is_some());
+        let held: Vec<String> = held.map(|(handle, _)| handle.to_string()).collect();
+        let first = held.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+        match held.len() {
+            0 => "no packet waits".to_owned(),
+            1..=SHOWN => format!("allowed are those of packets that wait: {first}"),
+            more => format!("allowed are those of the {more} packets that wait: {first} ..."),
+        }
+    }
+
     fn take(&mut self, handle: i64) -> Option<Packet> {
         let place = usize::try_from(handle).ok()?;
         let (_, packet) = self.places.get_mut(place)?.take()?;
@@ -111,7 +124,7 @@ impl Ordered {
                 self.refuse(decision, &told)
             };
             let Some(packet) = self.waiting.take(handle) else {
-                let told = format!("dropped handle {handle}, of which no packet waits");
+                let told = format!("dropped handle {handle}; {}", self.waiting.allowed());
                 self.refuse(decision, &told)
             };
             discard(packet, reason);
@@ -211,13 +224,16 @@ impl QueueDisc for Ordered {
                 None
             }
             verdict::NONE => {
-                let told = format!("returned 0, none, of {waiting} packets that wait");
+                let told = format!(
+                    "returned 0, none, and {waiting} packets wait; allowed are 1 and 2, and 0 where \
+                     none waits or with the flag SHAPES"
+                );
                 self.refuse(decision::DEQUEUE, &told)
             }
             verdict::SEND | verdict::SEND_MARKED => {
                 let handle = self.facts.handle;
                 let Some(packet) = self.waiting.take(handle) else {
-                    let told = format!("wrote handle {handle}, of which no packet waits");
+                    let told = format!("wrote handle {handle}; {}", self.waiting.allowed());
                     self.refuse(decision::DEQUEUE, &told)
                 };
                 let marked = code == verdict::SEND_MARKED;

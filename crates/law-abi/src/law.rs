@@ -10,7 +10,7 @@ use forebay_units::{Frequency, Rate, Size, Span};
 
 use crate::abi::{self, kind, parameter_flag, parameter_type, probe_type};
 use crate::raw::{Instance, RawLaw, RawParameter, Words};
-use crate::watch::{Label, label};
+use crate::watch::{CREATE, DESTROY, Label, PROBE, label};
 
 /// A law from outside, as it stands in a registry. It lives as long as the program.
 #[derive(Debug)]
@@ -60,7 +60,26 @@ fn essential(kind: u32) -> &'static [usize] {
 
 /// The name of the decision at a place.
 pub(crate) fn decision_name(kind: u32, decision: usize) -> &'static str {
-    decisions(kind).get(decision).copied().unwrap_or("a decision")
+    match decision {
+        CREATE => "create",
+        DESTROY => "destroy",
+        PROBE => "probe",
+        _ => decisions(kind).get(decision).copied().unwrap_or("a decision"),
+    }
+}
+
+/// What may be returned from the decision at a place, in words.
+pub(crate) fn allowed(kind: u32, decision: usize) -> &'static str {
+    match (kind, decision) {
+        (kind::QUEUE, abi::decision::ENQUEUE | abi::decision::DEQUEUE)
+        | (kind::DISCIPLINE, abi::decision::ENQUEUE)
+        | (kind::IMPAIRMENT, _) => "0 to 4",
+        (kind::DISCIPLINE, abi::decision::DEQUEUE) => "0 to 2",
+        (kind::SCHEDULER, abi::decision::SELECT) => "the classes that have a packet to send",
+        (kind::CONDITIONER, abi::decision::CONDITION) => "0, 1 and 5",
+        (kind::TRAFFIC, abi::decision::NEXT) => "0 and 1",
+        _ => "0 or more",
+    }
 }
 
 impl OuterLaw {
@@ -134,7 +153,7 @@ impl OuterLaw {
         let path = section.path();
         let place = path.strip_suffix(&format!(".{}", self.raw.name)).unwrap_or(path);
         // The category is said already: links.bn.queue is where it is chosen.
-        label(format!("{category} \"{}\"", self.raw.name), place.to_owned())
+        label(format!("{category} \"{}\"", self.raw.name), self.raw.kind, place.to_owned())
     }
 
     /// A law of the values `words`, created with what `facts` say of its place.
@@ -333,64 +352,88 @@ fn read(
     match parameter.kind {
         parameter_type::WORD => read_word(section, parameter, field, words),
         parameter_type::NUMBER => {
-            read_as(section, field, words, &[f64::NAN.to_bits()], |x: f64, _| vec![x.to_bits()])
+            let number = |x: f64, _: &mut Words| Ok(vec![x.to_bits()]);
+            read_as(section, field, words, &[f64::NAN.to_bits()], number)
         }
-        parameter_type::WHOLE => read_as(section, field, words, &[never], |n: u64, _| vec![n]),
+        parameter_type::WHOLE => {
+            read_as(section, field, words, &[never], |n: u64, _| Ok(vec![fitting(n, "")?]))
+        }
         parameter_type::BOOL => {
-            read_as(section, field, words, &[never], |flag: bool, _| vec![u64::from(flag)])
+            read_as(section, field, words, &[never], |flag: bool, _| Ok(vec![u64::from(flag)]))
         }
         parameter_type::SPAN => {
-            let ps = |span: Span, _: &mut Words| vec![signed(span.ps()) as u64];
+            let ps = |span: Span, _: &mut Words| Ok(vec![fitting(span.ps(), " ps")?]);
             read_as(section, field, words, &[never], ps)
         }
         parameter_type::RATE => {
-            let bps = |rate: Rate, _: &mut Words| vec![signed(rate.bps()) as u64];
+            let bps = |rate: Rate, _: &mut Words| Ok(vec![fitting(rate.bps(), " bit/s")?]);
             read_as(section, field, words, &[never], bps)
         }
         parameter_type::SIZE => {
-            let bytes = |size: Size, _: &mut Words| vec![signed(size.bytes()) as u64];
+            let bytes = |size: Size, _: &mut Words| Ok(vec![fitting(size.bytes(), " B")?]);
             read_as(section, field, words, &[never], bytes)
         }
         parameter_type::LENGTH => {
             let amount = |length: Length, _: &mut Words| {
-                vec![signed(length.amount()) as u64, u64::from(!length.in_bytes())]
+                let unit = if length.in_bytes() { " B" } else { " packets" };
+                Ok(vec![fitting(length.amount(), unit)?, u64::from(!length.in_bytes())])
             };
             read_as(section, field, words, &[never, 0], amount)
         }
         parameter_type::FREQUENCY => {
             let absent = [f64::NAN.to_bits()];
-            let each = |each: Frequency, _: &mut Words| vec![each.per_second().to_bits()];
+            let each = |each: Frequency, _: &mut Words| Ok(vec![each.per_second().to_bits()]);
             read_as(section, field, words, &absent, each)
         }
-        _ => read_as(section, field, words, &[0], |text: String, words| vec![words.text(&text)]),
+        _ => {
+            let at = |text: String, words: &mut Words| Ok(vec![words.text(&text)]);
+            read_as(section, field, words, &[0], at)
+        }
     }
+}
+
+/// A quantity that a law can be handed: one with a sign, and less than never.
+fn fitting(n: u64, unit: &str) -> Result<u64, String> {
+    if n < abi::NEVER as u64 {
+        return Ok(n);
+    }
+    let most = abi::NEVER - 1;
+    Err(format!(
+        "{n}{unit} is more than laws from outside can take; allowed are up to {most}{unit}"
+    ))
 }
 
 fn read_as<T: Parameter>(
     section: &Section<'_>,
-    field: &Field,
+    parameter: &Field,
     words: &mut Words,
     absent: &[u64],
-    show: impl Fn(T, &mut Words) -> Vec<u64>,
+    show: impl Fn(T, &mut Words) -> Result<Vec<u64>, String>,
 ) -> Result<(), Problem> {
-    let (key, default) = (field.name, field.default);
-    if field.list {
-        let values: Option<Vec<T>> = match field.optional {
+    let (key, default) = (parameter.name, parameter.default);
+    let refuse = |message: String| section.fail(key, message);
+    if parameter.list {
+        let values: Option<Vec<T>> = match parameter.optional {
             true => section.get(key, default)?,
             false => Some(section.get(key, default)?),
         };
         let count = values.as_ref().map_or(0, Vec::len);
-        let values = values.map(|values| {
-            values.into_iter().flat_map(|value| show(value, words)).collect::<Vec<u64>>()
-        });
-        words.push_list(values, count);
+        let mut found = values.is_some().then(Vec::new);
+        for value in values.into_iter().flatten() {
+            let shown = show(value, words).map_err(refuse)?;
+            found.get_or_insert_default().extend(shown);
+        }
+        words.push_list(found, count);
         return Ok(());
     }
-    let value: Option<T> = match field.optional {
+    let value: Option<T> = match parameter.optional {
         true => section.get(key, default)?,
         false => Some(section.get(key, default)?),
     };
-    let found = value.map_or_else(|| absent.to_vec(), |value| show(value, words));
+    let found = match value {
+        Some(value) => show(value, words).map_err(refuse)?,
+        None => absent.to_vec(),
+    };
     words.words.extend(found);
     Ok(())
 }

@@ -15,7 +15,7 @@ use forebay_kernel::{Stream, math};
 use forebay_network::LawFault;
 
 use crate::abi::{self, Head, Host};
-use crate::watch::{Label, at, watch};
+use crate::watch::{CREATE, DESTROY, Label, PROBE, at, watch};
 
 /// A law as its table says it, with texts that live as long as the program.
 #[derive(Clone, Copy, Debug)]
@@ -386,7 +386,7 @@ impl Instance {
     ) -> Result<(), (Option<String>, String)> {
         self.created = true;
         let Some(create) = self.law.create else { return Ok(()) };
-        let code = self.call(create, 0, facts, stream, None);
+        let code = self.call(create, CREATE, facts, stream, None);
         if code >= 0 {
             return Ok(());
         }
@@ -435,7 +435,8 @@ impl Instance {
     ) -> i32 {
         let head = head_of(facts);
         head.size = size_of::<F>() as u32;
-        head.decision = decision as u32;
+        // That of a creation is none.
+        head.decision = if decision == CREATE { 0 } else { decision as u32 };
         head.random = match stream {
             Some(stream) if self.law.has(abi::flag::DRAWS) => std::ptr::from_mut(stream).cast(),
             _ => std::ptr::null_mut(),
@@ -446,16 +447,21 @@ impl Instance {
         let state: *mut c_void = self.state.as_mut_ptr().cast();
         let facts: *mut c_void = std::ptr::from_mut(facts).cast();
         // SAFETY: the function has the type of the header; state and facts are what it expects.
-        watch(self.label, now, || unsafe { call(state, facts) })
+        watch(self.label, decision, now, || unsafe { call(state, facts) })
     }
 
     #[cold]
     fn failed(&self, decision: usize, now: i64, code: i32) -> ! {
         let told = match complaint() {
             Some((_, message)) => message,
-            None => format!("returned {code}, an error"),
+            None => format!("returned {code}, an error; allowed are {}", self.allowed(decision)),
         };
         self.end_run(decision, now, &told)
+    }
+
+    /// What may be returned from a decision, in words.
+    fn allowed(&self, decision: usize) -> &'static str {
+        crate::law::allowed(self.law.kind, decision)
     }
 
     /// End the run: in this decision at `now`, the law did what is `told`.
@@ -470,8 +476,9 @@ impl Instance {
         let mut values = vec![0.0; self.law.probes.len()];
         if let Some(probe) = self.law.probe {
             let state: *const c_void = self.state.as_ptr().cast();
+            let values = values.as_mut_ptr();
             // SAFETY: the function has the type of the header, and there is room for each value.
-            unsafe { probe(state, values.as_mut_ptr()) };
+            watch(self.label, PROBE, abi::NEVER, || unsafe { probe(state, values) });
         } else {
             for (value, probe) in values.iter_mut().zip(self.law.probes) {
                 let word = self.word(probe.offset / 8);
@@ -494,7 +501,7 @@ impl Drop for Instance {
         if let (true, Some(destroy)) = (self.created, self.law.destroy) {
             let state: *mut c_void = self.state.as_mut_ptr().cast();
             // SAFETY: the function has the type of the header, and the state was created.
-            unsafe { destroy(state) };
+            watch(self.label, DESTROY, abi::NEVER, || unsafe { destroy(state) });
         }
     }
 }

@@ -47,7 +47,8 @@ fn build(law: &'static OuterLaw, section: &Section<'_>) -> Result<TrafficKind, P
     let (raw, label, limit) = (law.raw, law.label(section), facts.largest);
     let make = move |_: &mut Stream| {
         let instance = again(raw, &words, label);
-        Outer { instance, facts: TrafficFacts { largest: limit, ..NO_FACTS } }
+        let facts = TrafficFacts { largest: limit, ..NO_FACTS };
+        Outer { instance, facts, bursts: 0, passed: Span::ZERO }
     };
     let kind = TrafficKind::new(make, largest, mean_rate);
     Ok(TrafficKind { endless: raw.has(flag::ENDLESS), transfers: raw.has(flag::TRANSFERS), ..kind })
@@ -56,6 +57,9 @@ fn build(law: &'static OuterLaw, section: &Section<'_>) -> Result<TrafficKind, P
 struct Outer {
     instance: Instance,
     facts: TrafficFacts,
+    /// The bursts that it has sent, and the sum of their gaps.
+    bursts: u64,
+    passed: Span,
 }
 
 impl Traffic for Outer {
@@ -78,13 +82,19 @@ impl Traffic for Outer {
                 if largest == NEVER { "or more".to_owned() } else { format!("to {largest}") };
             self.refuse(&format!("wrote {bytes} bytes; allowed are 1 {most}"));
         }
-        Some(Burst { gap: Span::from_ps(gap), size: Size::from_bytes(bytes as u64) })
+        let gap = Span::from_ps(gap);
+        self.bursts += 1;
+        self.passed = Span::from_ps(self.passed.ps().saturating_add(gap.ps()));
+        Some(Burst { gap, size: Size::from_bytes(bytes as u64) })
     }
 }
 
 impl Outer {
     #[cold]
     fn refuse(&self, told: &str) -> ! {
-        self.instance.end_run(decision::NEXT, NEVER, told)
+        // It is told no time: how far it had come.
+        let (burst, passed) = (self.bursts + 1, self.passed.seconds());
+        let told = format!("burst {burst}, {passed:.6} s after its start: {told}");
+        self.instance.end_run(decision::NEXT, NEVER, &told)
     }
 }

@@ -1,7 +1,7 @@
 //! Calls of laws that are under way, for who ends those that do not return.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Label of a law at its place in a scenario. Labels live as long as the program.
@@ -11,7 +11,14 @@ pub(crate) struct Label {
     pub(crate) law: String,
     /// Its place, such as `links.bn.queue`.
     pub(crate) place: String,
+    /// The kind of the law.
+    pub(crate) kind: u32,
 }
+
+/// Calls that are no decisions, in place of one.
+pub(crate) const CREATE: usize = usize::MAX;
+pub(crate) const DESTROY: usize = usize::MAX - 1;
+pub(crate) const PROBE: usize = usize::MAX - 2;
 
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -22,10 +29,10 @@ impl std::fmt::Display for Label {
     }
 }
 
-/// The label of `law` at `place`: the same one each time.
-pub(crate) fn label(law: String, place: String) -> &'static Label {
+/// The label of `law`, of this kind, at `place`: the same one each time.
+pub(crate) fn label(law: String, kind: u32, place: String) -> &'static Label {
     static KNOWN: Mutex<Vec<&'static Label>> = Mutex::new(Vec::new());
-    let label = Label { law, place };
+    let label = Label { law, place, kind };
     let mut known = lock(&KNOWN);
     if let Some(found) = known.iter().find(|found| ***found == label) {
         return found;
@@ -41,6 +48,8 @@ struct Watched {
     calls: AtomicU64,
     /// The label of the law that was called last.
     label: AtomicPtr<Label>,
+    /// What it was called for.
+    decision: AtomicUsize,
     /// The simulated time of that call, in ps.
     now: AtomicI64,
 }
@@ -50,7 +59,7 @@ struct Watched {
 pub struct UnderWay {
     /// The thread and the number of the call, by which it is told from others.
     pub call: (usize, u64),
-    /// Sentence part that names the law, its place and the simulated time.
+    /// Sentence part that names the law, its place, the simulated time and the decision.
     pub law: String,
 }
 
@@ -68,6 +77,7 @@ impl Own {
         let watched: &'static Watched = Box::leak(Box::new(Watched {
             calls: AtomicU64::new(0),
             label: AtomicPtr::new(std::ptr::null_mut()),
+            decision: AtomicUsize::new(0),
             now: AtomicI64::new(0),
         }));
         lock(&THREADS).push(watched);
@@ -85,12 +95,19 @@ thread_local! {
     static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
 }
 
-/// Note that `call` of the law with this label is under way at `now` while it is.
+/// Note that `call` of the law with this label, for this decision, is under way at `now` while it
+/// is.
 #[inline]
-pub(crate) fn watch<R>(label: &'static Label, now: i64, call: impl FnOnce() -> R) -> R {
+pub(crate) fn watch<R>(
+    label: &'static Label,
+    decision: usize,
+    now: i64,
+    call: impl FnOnce() -> R,
+) -> R {
     let watched = OWN.with(|own| own.borrow_mut().get_or_insert_with(Own::new).0);
     let calls = watched.calls.load(Ordering::Relaxed);
     watched.label.store(std::ptr::from_ref(label).cast_mut(), Ordering::Relaxed);
+    watched.decision.store(decision, Ordering::Relaxed);
     watched.now.store(now, Ordering::Relaxed);
     // A law that is called back while one is under way does not exist; what is odd stays odd.
     watched.calls.store(calls | 1, Ordering::Release);
@@ -107,13 +124,16 @@ pub fn under_way() -> Vec<UnderWay> {
     for (thread, watched) in threads.into_iter().enumerate() {
         let calls = watched.calls.load(Ordering::Acquire);
         let label = watched.label.load(Ordering::Relaxed);
+        let decision = watched.decision.load(Ordering::Relaxed);
         let now = watched.now.load(Ordering::Relaxed);
         if calls & 1 == 0 || watched.calls.load(Ordering::Acquire) != calls {
             continue;
         }
         let labels = crate::raw::label_at(label);
         let Some(label) = labels else { continue };
-        found.push(UnderWay { call: (thread, calls), law: format!("{label}{}", at(now)) });
+        let called = crate::law::decision_name(label.kind, decision);
+        let law = format!("{label}{}, {called}", at(now));
+        found.push(UnderWay { call: (thread, calls), law });
     }
     found
 }

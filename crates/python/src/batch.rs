@@ -261,7 +261,11 @@ fn perform(task: &Task) -> Outcome {
         Ok(Err(Stopped::Law(fault))) => Outcome::Law(fault.to_string()),
         Ok(Err(limit)) => Outcome::Limit(limit.to_string()),
         Ok(Ok((_, _, Some(report)))) if !report.breaches().is_empty() => {
-            Outcome::Failure(breaches(&report))
+            let broken = breaches(&report);
+            match laws::names(&task.laws) {
+                Some(laws) => Outcome::Law(format!("{laws}: {broken}")),
+                None => Outcome::Failure(broken),
+            }
         }
         Ok(Ok((result, tables, report))) => {
             let document = Document {

@@ -70,6 +70,14 @@ pub(crate) fn chosen(resolved: &BTreeMap<String, String>) -> Vec<OuterLaw> {
     })
 }
 
+/// The names of laws from outside, for a message about a run that they decide in: `queue
+/// "my_codel"`; `None` without any.
+pub(crate) fn names(laws: &[OuterLaw]) -> Option<String> {
+    let names: Vec<String> =
+        laws.iter().map(|law| format!("{} \"{}\"", law.category, law.name)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// True if runs must be waited for: an interpreted law must not call an interpreter that ends.
 static WAITS: AtomicBool = AtomicBool::new(false);
 

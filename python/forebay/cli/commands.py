@@ -24,6 +24,7 @@ from forebay.cli.options import (
     JOBS,
     JSON,
     KEEP_FINISHED,
+    LAW_TIMEOUT,
     LAWS,
     LIMITS,
     NO_LAWS,
@@ -143,15 +144,15 @@ def _run(words: list[str]) -> int:
         PARSER.print_help()
         return 0
     laws, timeout = values.pop("laws", None), values.pop("law_timeout", None)
+    if timeout is not None:
+        limit_calls(timeout)
     if laws is not None:
-        _load_laws(laws, timeout)
+        _load_laws(laws)
     return function(**values) or 0
 
 
-def _load_laws(paths: Sequence[str], timeout: float | None) -> None:
+def _load_laws(paths: Sequence[str]) -> None:
     """Load the laws of one's own for a command that has `LAWS`, before anything of it is read."""
-    if timeout is not None:
-        limit_calls(timeout)
     others = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
     say_warnings([*load_files(others, VARIABLE), *load_files(paths, "--laws")])
 
@@ -415,6 +416,31 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
     from forebay.cli.check import check_scenario
 
     check_scenario(scenario, overrides, as_json)
+
+
+@_command(
+    argument(
+        "file",
+        metavar="PATH",
+        help="A Python file or a shared library with laws. It is code that runs with your rights: "
+        "check only what you trust.",
+    ),
+    argument(
+        "--checks",
+        metavar="GLOB",
+        default="*",
+        dest="pattern",
+        help='Only these checks, such as "my_codel/parameters" or "*/tcp*".',
+    ),
+    out(" of checks that fail: scenarios to run again (default: out/law-check)"),
+    LAW_TIMEOUT,
+    JSON,
+)
+def law_check(file: str, pattern: str, out: Path | None, as_json: bool) -> int:
+    """Check laws of one's own in networks of all kinds: 0 if they are sound, 1 if one is not."""
+    from forebay.cli.law_check import check_laws
+
+    return check_laws(file, pattern, out, as_json)
 
 
 @_command(

@@ -16,6 +16,7 @@ __all__ = [
     "JSON",
     "KEEP_FINISHED",
     "LAWS",
+    "LAW_TIMEOUT",
     "LIMITS",
     "NO_LAWS",
     "REPLICATIONS",
@@ -107,16 +108,13 @@ LAWS = repeated(
     "Load laws of one's own, a Python file or a shared library; once for each, after those of "
     "FOREBAY_LAWS. They are code that runs with your rights: load only what you trust.",
 )
-RUN_LAWS = (
-    LAWS,
-    argument(
-        "--law-timeout",
-        metavar="T",
-        type=wall_time,
-        help='A call of such a law that takes longer, such as "2 s", ends the process (default '
-        "10 s).",
-    ),
+LAW_TIMEOUT = argument(
+    "--law-timeout",
+    metavar="T",
+    type=wall_time,
+    help='A call of such a law that takes longer, such as "2 s", ends the process (default 10 s).',
 )
+RUN_LAWS = (LAWS, LAW_TIMEOUT)
 NO_LAWS = "the page of the lab has an engine of its own, which cannot load laws of one's own"
 SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
