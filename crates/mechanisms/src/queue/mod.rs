@@ -51,6 +51,7 @@ mod scfq;
 mod self_configuring;
 mod sfq;
 mod sred;
+mod steered;
 mod stfq;
 mod tags;
 mod tbf;
@@ -67,6 +68,7 @@ use crate::LinkFacts;
 pub use any_drop_policy::AnyDropPolicy;
 pub use droptail::DropTail;
 pub use fifo::Fifo;
+pub use steered::{SteeredParameters, steered};
 
 /// A queue in one of its forms.
 pub enum Queue {
