@@ -76,7 +76,7 @@ impl Environment {
     /// # Errors
     /// If the network cannot be wired.
     pub fn reset(&mut self, seed: Option<u64>, replication: u64) -> Result<(), GymError> {
-        (self.episode, self.state) = (None, State::Absent);
+        self.abandon();
         self.hands = hands_of(&self.template);
         self.values.fill(0.0);
         (self.seed, self.replication) = (seed, replication);
@@ -145,7 +145,7 @@ impl Environment {
             Ok(false) => return Ok(false),
             Ok(true) => {}
             Err(stopped) => {
-                (self.episode, self.state) = (None, State::Absent);
+                self.abandon();
                 return Err(stopped.into());
             }
         }
@@ -169,11 +169,16 @@ impl Environment {
         self.begin_step(actions)?;
         while !self.proceed()? {
             if cancel.load(Ordering::Relaxed) {
-                (self.episode, self.state) = (None, State::Absent);
+                self.abandon();
                 return Err(Stopped::Cancelled.into());
             }
         }
         Ok(())
+    }
+
+    /// Give up the episode, where a step under way is not to be ended.
+    pub fn abandon(&mut self) {
+        (self.episode, self.state) = (None, State::Absent);
     }
 
     /// The values of the series of the template, at the end of the last step.

@@ -1,6 +1,9 @@
 //! Actions as numbers from -1 to 1, for policies that like such.
 
 use forebay_kernel::math::{exp, ln};
+use forebay_parameters::did_you_mean;
+
+use crate::error::GymError;
 
 /// How actions are given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,6 +18,24 @@ pub enum Normalization {
 }
 
 impl Normalization {
+    /// Read `"none"`, `"linear"` or `"log"`.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn parse(text: &str) -> Result<Self, GymError> {
+        match text {
+            "none" => Ok(Self::None),
+            "linear" => Ok(Self::Linear),
+            "log" => Ok(Self::Log),
+            other => {
+                let hint = did_you_mean(other, ["none", "linear", "log"]);
+                let message =
+                    format!("normalize: read \"{other}\"{hint}; allowed are none, linear, log");
+                Err(GymError::Wrong(message))
+            }
+        }
+    }
+
     /// The action that `given` means between the bounds `low` and `high`; what lies beyond a bound
     /// is that bound.
     #[inline]

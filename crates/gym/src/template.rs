@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use forebay_parameters::{Node, Parameter, did_you_mean};
 use forebay_scenario::{
     Control, GaugeName, Places, Registry, RunOptions, Scenario, SteppedRun, UnknownGauge,
 };
@@ -23,6 +24,20 @@ pub enum Every {
     /// A round-trip time: as the first agent in TCP has smoothed it when the step begins, and
     /// before that, that of its way when it is empty.
     RoundTrip,
+}
+
+impl Every {
+    /// Read `"10 ms"`, or `"rtt"`.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn parse(text: &str) -> Result<Self, GymError> {
+        if text == "rtt" {
+            return Ok(Self::RoundTrip);
+        }
+        let span = Span::read(&Node::new(text.into()));
+        span.map(Self::Span).map_err(|message| GymError::Wrong(format!("every: {message}, or \"rtt\"")))
+    }
 }
 
 /// A scenario with agents, of which any number of environments can be made.
@@ -165,10 +180,7 @@ impl Template {
                 )));
             }
             let all = self.series()?;
-            let near = forebay_parameters::did_you_mean(
-                &name,
-                all.iter().map(|known| known.name.as_str()),
-            );
+            let near = did_you_mean(&name, all.iter().map(|known| known.name.as_str()));
             let told = run.gauges(&[name]).err().map_or(String::new(), |error| error.to_string());
             let told = if told.contains("did you mean") { told } else { format!("{told}{near}") };
             return Err(GymError::Wrong(told));
@@ -243,7 +255,7 @@ fn kind(act: &str, on: &str, kinds: &'static [Kind]) -> Result<&'static Kind, St
     }
     kinds.iter().find(|kind| kind.name == act).ok_or_else(|| {
         let names = || kinds.iter().map(|kind| kind.name);
-        let hint = forebay_parameters::did_you_mean(act, names());
+        let hint = did_you_mean(act, names());
         let all: Vec<&str> = names().collect();
         format!("act: there is no \"{act}\" at {on}{hint}; allowed are {}", all.join(", "))
     })

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use forebay_scenario::{FileText, Scenario, ScenarioError, expand, packets_of, registry};
+use forebay_scenario::{FileText, Registry, Scenario, ScenarioError, expand, packets_of, registry};
 
 /// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
 const MAX_BYTES: u64 = 64 << 20;
@@ -22,7 +22,17 @@ pub(crate) fn read_scenario(
     name: &str,
     assignments: &[String],
 ) -> Result<Scenario, ScenarioError> {
-    Scenario::parse_beside(&registry(), text, name, assignments, &|file| read_beside(name, file))
+    read_with(&registry(), text, name, assignments)
+}
+
+/// The same, which can choose from the mechanisms of `registry`.
+pub(crate) fn read_with(
+    registry: &Registry,
+    text: &str,
+    name: &str,
+    assignments: &[String],
+) -> Result<Scenario, ScenarioError> {
+    Scenario::parse_beside(registry, text, name, assignments, &|file| read_beside(name, file))
 }
 
 /// The files that the scenario of `text` reads, by their paths.
