@@ -25,6 +25,8 @@ pub struct Action {
     pub low: f64,
     /// The highest value.
     pub high: f64,
+    /// Number of the [`Acts`] that it is of.
+    pub decision: usize,
     /// Number of its agent, and its place in the hand of that.
     pub(crate) agent: usize,
     pub(crate) slot: usize,

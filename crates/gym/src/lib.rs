@@ -31,7 +31,7 @@ pub use acting::{Action, Acts};
 pub use environment::{Environment, State};
 pub use error::GymError;
 pub use scale::Normalization;
-pub use template::{Every, Template};
+pub use template::{Every, Template, series};
 
 /// The name of agents among the mechanisms of their category.
 const AGENT: &str = "agent";

@@ -140,8 +140,8 @@ impl Template {
     /// # Errors
     /// If the network cannot be wired.
     pub fn series(&self) -> Result<Vec<GaugeName>, GymError> {
-        let mut run = begin(&self.scenario)?;
-        let mut all = run.all_gauges();
+        let run = begin(&self.scenario)?;
+        let mut all = series(&self.scenario)?;
         all.extend(names(&self.agents, run.places()));
         Ok(all)
     }
@@ -189,6 +189,14 @@ impl Template {
     }
 }
 
+/// Every series of `scenario` as it is, without agents.
+///
+/// # Errors
+/// If the network cannot be wired.
+pub fn series(scenario: &Scenario) -> Result<Vec<GaugeName>, GymError> {
+    Ok(begin(scenario)?.all_gauges())
+}
+
 /// The network of `scenario`, which nobody has touched.
 fn begin(scenario: &Scenario) -> Result<SteppedRun, GymError> {
     let control = Arc::new(Control::default());
@@ -207,7 +215,7 @@ fn settle(
     if acts.is_empty() {
         return Err("acts_on: an environment has at least one place to act on".to_owned());
     }
-    for Acts { on, act, bounds } in acts {
+    for (decision, Acts { on, act, bounds }) in acts.iter().enumerate() {
         let place = find(on, act, places, scenario)?;
         let kinds = place.kinds();
         let kind = kind(act, on, kinds)?;
@@ -237,7 +245,8 @@ fn settle(
             let number = classes.map_or(String::new(), |_| format!(".{class}"));
             let name = format!("{on}.{}{number}", kind.name);
             let (low, high) = bounds;
-            let action = Action { name, low, high, agent, slot: kind.slot + class };
+            let slot = kind.slot + class;
+            let action = Action { name, low, high, decision, agent, slot };
             if actions.iter().any(|known| (known.agent, known.slot) == (agent, action.slot)) {
                 return Err(format!("act: {} is decided twice", action.name));
             }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use forebay_gym::{Acts, Every, GymError, Normalization, Template};
+use forebay_gym::{Action, Acts, Every, GymError, Normalization, Template, series};
+use forebay_scenario::GaugeName;
 use numpy::{PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
 
@@ -17,6 +18,24 @@ pub(crate) struct Gym {
     template: Arc<Template>,
     /// Never locked: it is reached by who has the object for itself.
     pool: Mutex<Pool>,
+}
+
+/// Every series that could be measured in a scenario: name, unit and meaning.
+///
+/// Raises ScenarioError for a wrong one, LimitError if its network cannot be wired.
+#[pyfunction]
+pub(crate) fn gym_series(py: Python<'_>, text: String, name: String) -> PyResult<Vec<Told>> {
+    let read = move || -> Result<_, GymError> {
+        series(&read_with(&forebay_scenario::registry(), &text, &name, &[])?)
+    };
+    Ok(told_series(aside(py, read)?.map_err(raised)?))
+}
+
+/// A series: name, unit and meaning.
+type Told = (String, &'static str, &'static str);
+
+fn told_series(all: Vec<GaugeName>) -> Vec<Told> {
+    all.into_iter().map(|series| (series.name, series.unit, series.meaning)).collect()
 }
 
 /// One thing that an agent decides: where, what, and its bounds.
@@ -68,18 +87,20 @@ impl Gym {
         Ok(Self { template, pool })
     }
 
-    /// Name and bounds of each action.
-    fn actions(&self) -> Vec<(String, f64, f64)> {
-        let actions = self.template.actions().iter();
-        actions.map(|action| (action.name.clone(), action.low, action.high)).collect()
+    /// Name and bounds of each action, and the number of what it decides.
+    fn actions(&self) -> Vec<(String, f64, f64, usize)> {
+        let told = |action: &Action| {
+            let Action { name, low, high, decision, .. } = action;
+            (name.clone(), *low, *high, *decision)
+        };
+        self.template.actions().iter().map(told).collect()
     }
 
     /// Every series that could be measured: name, unit and meaning.
     ///
     /// Raises LimitError if the network cannot be wired.
-    fn series(&self) -> PyResult<Vec<(String, &'static str, &'static str)>> {
-        let all = self.template.series().map_err(raised)?;
-        Ok(all.into_iter().map(|series| (series.name, series.unit, series.meaning)).collect())
+    fn series(&self) -> PyResult<Vec<Told>> {
+        Ok(told_series(self.template.series().map_err(raised)?))
     }
 
     /// Simulated time of an episode, in seconds.

@@ -164,5 +164,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<gym::Gym>()?;
+    module.add_function(wrap_pyfunction!(gym::gym_series, module)?)?;
     Ok(())
 }
