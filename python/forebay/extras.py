@@ -21,10 +21,11 @@ EXTRAS = {
     "polars": "frames",
     "dask": "cluster",
     "distributed": "cluster",
+    "gymnasium": "gym",
 }
 """The extra that installs a library."""
 
-_LARGER_FIRST = ("cluster", "frames", "studies", "plots", "tables")
+_LARGER_FIRST = ("gym", "cluster", "frames", "studies", "plots", "tables")
 
 
 class MissingExtraError(UserError, ImportError):

@@ -70,12 +70,8 @@ pub(crate) static CONTROL: &[Kind] = &[
 pub(crate) static SHAPER: &[Kind] =
     &[Kind { name: "rate", unit: "bit/s", slot: 0, allowed: RATES }];
 
-pub(crate) static ADMISSION: &[Kind] = &[Kind {
-    name: "admission_probability",
-    unit: "a probability",
-    slot: 0,
-    allowed: PROBABILITY,
-}];
+pub(crate) static ADMISSION: &[Kind] =
+    &[Kind { name: "admission_probability", unit: "a probability", slot: 0, allowed: PROBABILITY }];
 
 /// Least and greatest rate of an agent, as shares of the slowest link on its way.
 const RATE_SHARES: (f64, f64) = (0.01, 2.0);

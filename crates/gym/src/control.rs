@@ -63,7 +63,11 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     let made = AtomicU32::new(0);
     Ok(Box::new(move || {
         let number = made.fetch_add(1, Ordering::Relaxed);
-        if number == 0 || number == member + 1 { Box::new(AgentControl::of(&hand)) } else { others() }
+        if number == 0 || number == member + 1 {
+            Box::new(AgentControl::of(&hand))
+        } else {
+            others()
+        }
     }))
 }
 

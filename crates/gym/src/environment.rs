@@ -96,25 +96,39 @@ impl Environment {
         Ok(())
     }
 
+    /// Check that a step with `actions` can begin.
+    ///
+    /// # Errors
+    /// If an action is not a number, or no episode is under way.
+    pub fn check_step(&self, actions: &[f64]) -> Result<(), GymError> {
+        match self.state {
+            State::Running => {}
+            State::Absent => return Err(wrong("no episode is under way: reset first")),
+            State::Terminated | State::Truncated => {
+                return Err(wrong("the episode is over: reset first"));
+            }
+        }
+        match self.template.actions.iter().zip(actions).find(|(_, given)| given.is_nan()) {
+            None => Ok(()),
+            Some((action, given)) => Err(GymError::Wrong(format!(
+                "{}: read {given}; allowed are numbers from {} to {}",
+                action.name, action.low, action.high
+            ))),
+        }
+    }
+
     /// Begin a step with `actions`, one for each of the template, which hold until it ends. What
     /// lies beyond a bound is that bound.
     ///
     /// # Errors
-    /// If an action is not a number, or no episode is under way.
+    /// As [`Environment::check_step`].
     pub fn begin_step(&mut self, actions: &[f64]) -> Result<(), GymError> {
+        self.check_step(actions)?;
         let template = &*self.template;
-        let episode = match (&mut self.episode, self.state) {
-            (Some(episode), State::Running) => episode,
-            (_, State::Absent) => return Err(wrong("no episode is under way: reset first")),
-            _ => return Err(wrong("the episode is over: reset first")),
+        let Some(episode) = &mut self.episode else {
+            return Err(wrong("no episode is under way: reset first"));
         };
         for (action, given) in template.actions.iter().zip(actions) {
-            if given.is_nan() {
-                return Err(GymError::Wrong(format!(
-                    "{}: read {given}; allowed are numbers from {} to {}",
-                    action.name, action.low, action.high
-                )));
-            }
             let decided = template.normalization.action(*given, (action.low, action.high));
             self.hands[action.agent].actions[action.slot].set(decided);
         }

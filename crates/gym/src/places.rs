@@ -70,12 +70,7 @@ pub(crate) fn find(
     aggregate.map(|at| Place::Admission { at }).ok_or_else(unknown)
 }
 
-fn queue_at(
-    at: usize,
-    act: &str,
-    places: &Places,
-    scenario: &Scenario,
-) -> Result<Place, String> {
+fn queue_at(at: usize, act: &str, places: &Places, scenario: &Scenario) -> Result<Place, String> {
     let name = &places.links[at].name;
     let path = section_of(name, places);
     if path.is_none() {
@@ -99,9 +94,10 @@ fn queue_at(
 
 /// That no agent acts on `on`, and where one does.
 fn unknown(on: &str, places: &Places) -> String {
-    let links = places.links.iter().flat_map(|link| {
-        [QUEUE_KEY, SHAPER_KEY].map(|what| format!("links.{}{what}", link.name))
-    });
+    let links = places
+        .links
+        .iter()
+        .flat_map(|link| [QUEUE_KEY, SHAPER_KEY].map(|what| format!("links.{}{what}", link.name)));
     let flows = places.flows.iter().filter(|flow| flow.transport == "tcp");
     let flows = flows.map(|flow| format!("flows.{}{TCP_KEY}", flow.name));
     let aggregates = places.aggregates.iter();
@@ -203,9 +199,8 @@ impl Place {
         let before = section.remove(what);
         match self {
             Self::Scheduler { .. } => {
-                let allowed = |key: &String| {
-                    SteeredParameters::FIELDS.iter().any(|field| field.name == key)
-                };
+                let allowed =
+                    |key: &String| SteeredParameters::FIELDS.iter().any(|field| field.name == key);
                 let kept = before.and_then(inner).into_iter().flatten();
                 parameters.extend(kept.filter(|(key, _)| allowed(key)));
             }

@@ -72,9 +72,8 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
 fn build_scheduler(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let SchedulerParameters { number, classes } = SchedulerParameters::read(section)?;
     let (hand, _) = hand(number);
-    let weight = move |class: usize| {
-        hand.actions.get(class).and_then(|weight| weight.get()).unwrap_or(1.0)
-    };
+    let weight =
+        move |class: usize| hand.actions.get(class).and_then(|weight| weight.get()).unwrap_or(1.0);
     steered(&classes, section, facts, weight)
 }
 

@@ -36,7 +36,8 @@ impl Every {
             return Ok(Self::RoundTrip);
         }
         let span = Span::read(&Node::new(text.into()));
-        span.map(Self::Span).map_err(|message| GymError::Wrong(format!("every: {message}, or \"rtt\"")))
+        span.map(Self::Span)
+            .map_err(|message| GymError::Wrong(format!("every: {message}, or \"rtt\"")))
     }
 }
 
@@ -169,7 +170,9 @@ impl Template {
         let mut run = begin(&self.scenario)?;
         let (_, others) = self.split(plain.places());
         for (_, name) in others {
-            let Err(UnknownGauge { .. }) = run.gauges(std::slice::from_ref(&name)) else { continue };
+            let Err(UnknownGauge { .. }) = run.gauges(std::slice::from_ref(&name)) else {
+                continue;
+            };
             if needs_agent(&name) {
                 let known = names(&self.agents, plain.places());
                 let own: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();

@@ -1,6 +1,8 @@
 //! Agents decide what they are told to, when they are told to, and nothing else about a run
 //! changes.
 
+#![expect(clippy::unwrap_used, reason = "what the tests share is made of scenarios that are right")]
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -356,7 +358,8 @@ fn slips_are_told_with_what_is_allowed() {
     let fails = |on: &str, act: &str, names: &[&str], step| {
         made(&scenario, &[acts(on, act)], names, step).err().map(|error| error.to_string())
     };
-    let cases: [(&str, &str, &[&str], Every, &[&str]); 12] = [
+    type Case<'c> = (&'c str, &'c str, &'c [&'c str], Every, &'c [&'c str]);
+    let cases: [Case<'_>; 12] = [
         ("links.bm.queue", "", &[], ms(1), &["did you mean \"links.bn.queue\"", "flows.bulk.tcp"]),
         ("links.bn", "", &[], ms(1), &["links.bn.shaper", "links.bn.queue"]),
         ("flows.chatter.tcp", "", &[], ms(1), &["has udp"]),

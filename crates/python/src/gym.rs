@@ -142,13 +142,21 @@ impl Gym {
         filled: Filled<'_>,
     ) -> PyResult<()> {
         let actions = actions.as_array();
-        for (seat, row) in self.pool().seats_mut().zip(actions.rows()) {
+        let pool = self.pool();
+        for (seat, row) in pool.seats_mut().zip(actions.rows()) {
             seat.order = Order::Step { renews };
             for (action, given) in seat.actions.iter_mut().zip(row) {
                 *action = *given;
             }
         }
-        self.work(py, filled)
+        // Before any is stepped: a slip leaves all where they are.
+        let wrong = pool.seats().enumerate().find_map(|(number, seat)| {
+            seat.check_step().err().map(|error| Failure::Of(number, error))
+        });
+        match wrong {
+            Some(wrong) => Err(told(wrong, pool.seats().count())),
+            None => self.work(py, filled),
+        }
     }
 
     /// The root seed and the replication of each episode.

@@ -34,6 +34,13 @@ pub(crate) enum Order {
     Step { renews: bool },
 }
 
+impl Order {
+    /// Returns true if it begins the next episode where one is over.
+    fn renews(self) -> bool {
+        matches!(self, Self::Step { renews: true })
+    }
+}
+
 /// What has come of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -72,10 +79,10 @@ pub(crate) struct Chunk {
 /// All environments, and the threads that step them.
 pub(crate) struct Pool {
     /// The first is stepped by the calling thread.
-    pub(crate) chunks: Vec<Box<Chunk>>,
-    workers: Vec<Sender<(usize, Box<Chunk>)>>,
+    pub(crate) chunks: Vec<Chunk>,
+    workers: Vec<Sender<(usize, Chunk)>>,
     /// A receiver is not shared between threads; a mutex lets it cross into a detached closure.
-    finished: Mutex<Receiver<(usize, Box<Chunk>)>>,
+    finished: Mutex<Receiver<(usize, Chunk)>>,
     cancel: Arc<AtomicBool>,
 }
 
@@ -96,6 +103,18 @@ impl Seat {
         &self.environment
     }
 
+    /// Check that the step that was ordered can begin.
+    pub(crate) fn check_step(&self) -> Result<(), GymError> {
+        if self.order.renews() && self.is_over() {
+            return Ok(());
+        }
+        self.environment.check_step(&self.actions)
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.environment.state(), State::Terminated | State::Truncated)
+    }
+
     /// Give up a step under way, and the episode with it.
     fn abandon(&mut self) {
         if std::mem::take(&mut self.stepping) {
@@ -105,6 +124,7 @@ impl Seat {
 
     /// Go on with what was ordered; whether it is done.
     fn advance(&mut self) -> Result<bool, GymError> {
+        let over = self.is_over();
         let environment = &mut self.environment;
         match self.order {
             Order::Rest => return Ok(true),
@@ -119,8 +139,7 @@ impl Seat {
                 }
             }
             Order::Step { renews } => {
-                let over = matches!(environment.state(), State::Terminated | State::Truncated);
-                if over && renews {
+                if renews && over {
                     let (seed, replication) = environment.drawn();
                     environment.reset(Some(seed), replication + self.stride)?;
                     (self.outcome, self.digest) = (Outcome::Begun, environment.digest());
@@ -192,12 +211,12 @@ impl Pool {
             let first = thread * count / threads;
             let end = (thread + 1) * count / threads;
             let seats = (first..end).map(|_| Seat::new(template)).collect();
-            chunks.push(Box::new(Chunk { first, seats, done: 0, failure: None }));
+            chunks.push(Chunk { first, seats, done: 0, failure: None });
         }
         let cancel = Arc::new(AtomicBool::new(false));
         let (done, finished) = channel();
         let worker = |_: usize| {
-            let (sender, receiver) = channel::<(usize, Box<Chunk>)>();
+            let (sender, receiver) = channel::<(usize, Chunk)>();
             let (done, cancel) = (done.clone(), Arc::clone(&cancel));
             std::thread::spawn(move || {
                 for (number, mut chunk) in receiver {
@@ -228,9 +247,9 @@ impl Pool {
     /// What a signal handler raised: then steps under way are given up.
     pub(crate) fn work(&mut self, py: Python<'_>) -> PyResult<Option<Failure>> {
         self.cancel.store(false, Ordering::Relaxed);
-        self.chunks.iter_mut().for_each(|chunk| chunk.begin());
+        self.chunks.iter_mut().for_each(Chunk::begin);
         let mut own = self.chunks.remove(0);
-        let mut places: Vec<Option<Box<Chunk>>> = Vec::new();
+        let mut places: Vec<Option<Chunk>> = Vec::new();
         for (number, (chunk, worker)) in self.chunks.drain(..).zip(&self.workers).enumerate() {
             worker.send((number, chunk)).expect("a thread ends when its pool does");
             places.push(None);

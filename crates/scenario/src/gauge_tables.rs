@@ -222,20 +222,36 @@ pub(crate) static FLOWS_COUNTED: &[Counted<FlowCount>] = &[
 /// What a group of TCP senders shows.
 pub(crate) const FLOW_PROBES: &[Probe] = &[
     Probe { name: "active_flows", unit: "1", meaning: "Flows that have begun and not ended." },
-    Probe { name: "mean_cwnd_bytes", unit: "bytes", meaning: "Congestion window, on average over \
-        them." },
-    Probe { name: "mean_flight_packets", unit: "packets", meaning: "Segments sent and not \
-        acknowledged, on average over them." },
-    Probe { name: "mean_srtt_s", unit: "s", meaning: "Smoothed round-trip time, on average over \
-        them." },
+    Probe {
+        name: "mean_cwnd_bytes",
+        unit: "bytes",
+        meaning: "Congestion window, on average over \
+        them.",
+    },
+    Probe {
+        name: "mean_flight_packets",
+        unit: "packets",
+        meaning: "Segments sent and not \
+        acknowledged, on average over them.",
+    },
+    Probe {
+        name: "mean_srtt_s",
+        unit: "s",
+        meaning: "Smoothed round-trip time, on average over \
+        them.",
+    },
 ];
 
 /// What a single TCP sender shows while it lasts.
 pub(crate) const TCP_PROBES: &[Probe] = &[
     Probe { name: "cwnd_bytes", unit: "bytes", meaning: "Congestion window." },
     Probe { name: "ssthresh_bytes", unit: "bytes", meaning: "Slow-start threshold." },
-    Probe { name: "flight_packets", unit: "packets", meaning: "Segments sent and not \
-        acknowledged." },
+    Probe {
+        name: "flight_packets",
+        unit: "packets",
+        meaning: "Segments sent and not \
+        acknowledged.",
+    },
     Probe { name: "srtt_s", unit: "s", meaning: "Smoothed round-trip time." },
     Probe { name: "rto_s", unit: "s", meaning: "Retransmission timeout." },
 ];

@@ -134,8 +134,7 @@ impl Gauges {
             let per = source.counted.per;
             self.calls.push(Gauge { slot, source, per, then });
             true
-        } else if let Some((elements, part, wanted, factor)) =
-            probe(asked, quantity, places, wired)
+        } else if let Some((elements, part, wanted, factor)) = probe(asked, quantity, places, wired)
         {
             self.visit(elements, part, Wanted { name: wanted, slot, factor });
             true
@@ -363,7 +362,8 @@ pub(crate) fn all_gauges(places: &Places, wired: &mut Wired) -> Vec<GaugeName> {
     let links = places.links.iter().enumerate().map(|(at, place)| Asked::Link(at, place));
     let flows = places.flows.iter().flat_map(|place| {
         let each = place.rows.is_none() && place.count > 1;
-        std::iter::once(Asked::Flows(place, None)).chain(each.then_some(Asked::Flows(place, Some(0))))
+        std::iter::once(Asked::Flows(place, None))
+            .chain(each.then_some(Asked::Flows(place, Some(0))))
     });
     let aggregates = (0..places.aggregates.len()).map(Asked::Aggregate);
     let mut all = Vec::new();

@@ -86,7 +86,8 @@ impl Places {
             let ways = || flow.there.iter().chain(&flow.back);
             let delay = ways().map(|link| plan.links[*link].delay).fold(Span::ZERO, Span::add);
             let there = || flow.there.iter().map(|link| plan.links[*link].rate);
-            let sending = there().map(|rate| rate.transmission_time(largest)).fold(Span::ZERO, Span::add);
+            let sending =
+                there().map(|rate| rate.transmission_time(largest)).fold(Span::ZERO, Span::add);
             flows.push(FlowPlace {
                 name: flow.name.clone(),
                 transport: flow.transport_name(),

@@ -166,17 +166,24 @@ def make(
 
 def action_space(
     actions: Sequence[tuple[str, float, float, int]], normalize: str
-) -> gymnasium.spaces.Box:
+) -> gymnasium.Space[Floats]:
     """The space of these actions: name, lower and upper bound, and decision of each."""
     if normalize != "none":
-        return gymnasium.spaces.Box(-1.0, 1.0, (len(actions),), np.float64)
+        return _box(-1.0, 1.0, len(actions))
     low, high = np.array([(low, high) for _, low, high, _ in actions]).T
-    return gymnasium.spaces.Box(low, high, dtype=np.float64)
+    return _box(low, high, len(actions))
 
 
-def observation_space(count: int) -> gymnasium.spaces.Box:
+def observation_space(count: int) -> gymnasium.Space[Floats]:
     """The space of so many series."""
-    return gymnasium.spaces.Box(-LARGEST, LARGEST, (count,), np.float64)
+    return _box(-LARGEST, LARGEST, count)
+
+
+def _box(low: float | Floats, high: float | Floats, count: int) -> gymnasium.Space[Floats]:
+    """So many numbers between bounds."""
+    space: Any = gymnasium.spaces.Box(low, high, (count,), np.float64)
+    numbers: gymnasium.Space[Floats] = space
+    return numbers
 
 
 def given_actions(actions: Any, shape: tuple[int, int]) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from forebay.errors import UserError
-from forebay.extras import need
+from forebay.extras import MissingExtraError, is_installed
 from forebay.gym.environment import (
     TERMINATED,
     TRUNCATED,
@@ -53,7 +53,10 @@ def parallel(
     that of a `ForebayEnv`, with the same digest. Raises `UserError`, and where PettingZoo is not
     installed `MissingExtraError`.
     """
-    need("forebay.gym.parallel", "pettingzoo")
+    if not is_installed("pettingzoo"):
+        raise MissingExtraError(
+            "forebay.gym.parallel needs pettingzoo, which is not installed: pip install pettingzoo"
+        )
     return _parallel_class()(scenario, learners, every, normalize)
 
 
@@ -216,4 +219,3 @@ class _Parts:
         for name, arrays in self._arrays.items():
             arrays.values[0] = self._whole.values[0, self._columns[name]]
             arrays.observe()
-

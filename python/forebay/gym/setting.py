@@ -55,10 +55,6 @@ class Reward:
         """The series that it needs."""
         return list(self.weights)
 
-    def columns(self, names: Sequence[str]) -> tuple[list[int], Floats]:
-        """Places of the series that are summed among `names`, and the weight of each."""
-        return [names.index(name) for name in self.weights], np.array(list(self.weights.values()))
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -132,7 +128,9 @@ class Arrays:
         self.rewards = np.zeros(count)
         self._factors = 1.0 / setting.scales
         self._reward = setting.reward
-        self._places, self._weights = setting.reward.columns(names)
+        weights = setting.reward.weights.items()
+        self._terms = [(names.index(name), weight) for name, weight in weights]
+        self._term = np.zeros(count)
         self._observed = self.values[:, : len(setting.observed)]
 
     @property
@@ -148,10 +146,12 @@ class Arrays:
         """Value the step, of which `values` are the series by name."""
         if self._reward.function is not None:
             self.rewards[:] = self._reward.function(values)
-        elif len(self._places) == 1:
-            np.multiply(self.values[:, self._places[0]], self._weights[0], out=self.rewards)
-        else:
-            np.matmul(self.values[:, self._places], self._weights, out=self.rewards)
+            return
+        # Term by term: the same digits for one network and for many.
+        self.rewards[:] = 0.0
+        for place, weight in self._terms:
+            np.multiply(self.values[:, place], weight, out=self._term)
+            self.rewards += self._term
 
 
 class _Raised:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsInt
 
 import gymnasium
 import numpy as np
@@ -77,7 +77,7 @@ class ForebayVectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, Any]):
         self._every: Flags = np.ones(num_envs, dtype=np.bool_)
         self._terminated: Flags = np.zeros(num_envs, dtype=np.bool_)
         self._truncated: Flags = np.zeros(num_envs, dtype=np.bool_)
-        self._drawn: list[tuple[int | None, int]] = []
+        self._drawn: list[tuple[int, int]] = []
         self._strides = [1] * num_envs
         self._seeds = np.zeros(num_envs, dtype=np.uint64)
         self._replications = np.zeros(num_envs, dtype=np.uint64)
@@ -98,16 +98,8 @@ class ForebayVectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, Any]):
         replication i, and goes on to every `num_envs`-th. `options` may hold `replication`, the
         first of all networks, and `reset_mask`, an array of flags: only those networks begin.
         """
-        count = self.num_envs
         mask = self._masked(options)
-        orders = []
-        for at, root in enumerate(self._roots(seed)):
-            if root is None:
-                orders.append((None, wanted_replication(options, 0) + at, count))
-            else:
-                orders.append((root, wanted_replication(options, 0), 1))
-        if seed is None and self._drawn:
-            orders = self._next(options)
+        orders = [self._order(at, root, options) for at, root in enumerate(self._roots(seed))]
         wanted = [order if begins else None for order, begins in zip(orders, mask, strict=True)]
         with raised:
             self._gym.reset(wanted, self._arrays.filled)
@@ -149,22 +141,31 @@ class ForebayVectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, Any]):
     def _roots(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, Sequence | np.ndarray):
-            if len(seed) != self.num_envs:
-                raise UserError(
-                    f"seed: read {len(seed)} for {self.num_envs} networks; allowed are as many, or "
-                    "one whole number"
-                )
-            return [None if each is None else int(each) for each in seed]
-        return [int(seed) + at for at in range(self.num_envs)]
+        if isinstance(seed, SupportsInt):
+            return [int(seed) + at for at in range(self.num_envs)]
+        seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise UserError(
+                f"seed: read {len(seeds)} for {self.num_envs} networks; allowed are as many, or "
+                "one whole number"
+            )
+        return [None if each is None else int(each) for each in seeds]
 
-    def _next(self, options: Mapping[str, Any] | None) -> list[tuple[int | None, int, int]]:
-        """The episodes after those that networks have now."""
-        drawn = zip(self._drawn, self._strides, strict=True)
-        return [
-            (root, wanted_replication(options, replication + stride), stride)
-            for (root, replication), stride in drawn
-        ]
+    def _order(
+        self, at: int, root: int | None, options: Mapping[str, Any] | None
+    ) -> tuple[int | None, int, int]:
+        """The episode that network `at` begins: seed, replication, and by how many the one after
+        it is later."""
+        if root is not None:
+            return root, wanted_replication(options, 0), 1
+        if not self._drawn:
+            return None, wanted_replication(options, 0) + at, self.num_envs
+        (root, replication), stride = self._drawn[at], self._strides[at]
+        asked = wanted_replication(options, -1)
+        if asked < 0:
+            return root, replication + stride, stride
+        # Networks of one seed are different replications of it.
+        return root, asked + (at if stride > 1 else 0), stride
 
     def _masked(self, options: Mapping[str, Any] | None) -> Flags:
         mask = (options or {}).get("reset_mask")
@@ -212,16 +213,18 @@ def make_vec(
     observe: Sequence[str] | Mapping[str, float],
     reward: RewardSpec,
     every: str = "10 ms",
+    bounds: Any = None,
+    normalize: bool | str = False,
+    inform: Sequence[str] = (),
     threads: int | None = None,
     copy: bool = True,
-    **others: Any,
 ) -> ForebayVectorEnv:
     """Make `n` environments of a scenario that are stepped together.
 
-    Arguments are those of `forebay.gym.make`. A function of a reward gets arrays with a number for
-    each network, and gives one. `threads` (default: all cores) step them, without the interpreter
-    lock; no result depends on how many. `copy=False` returns the same arrays in each step, which
-    the next one overwrites. Raises `UserError`.
+    The other arguments are those of `forebay.gym.make`. A function of a reward gets arrays with a
+    number for each network, and gives one. `threads` (default: all cores) step them, without the
+    interpreter lock; no result depends on how many. `copy=False` returns the same arrays in each
+    step, which the next one overwrites. Raises `UserError`.
     """
     return ForebayVectorEnv(
         scenario,
@@ -233,5 +236,7 @@ def make_vec(
         observe=observe,
         reward=reward,
         every=every,
-        **others,
+        bounds=bounds,
+        normalize=normalize,
+        inform=inform,
     )

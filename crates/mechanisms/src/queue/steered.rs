@@ -108,11 +108,8 @@ mod tests {
         law.activate(0, Time::ZERO);
         law.activate(1, Time::ZERO);
         assert_eq!(served(&mut law, 400), 300);
-        let mut even = Steered {
-            tags: law.tags,
-            virtual_time: law.virtual_time,
-            weight: |_: usize| 1.0,
-        };
+        let mut even =
+            Steered { tags: law.tags, virtual_time: law.virtual_time, weight: |_: usize| 1.0 };
         assert_eq!(served(&mut even, 400), 200);
     }
 }
