@@ -353,7 +353,7 @@ def test_slips_are_refused(changes: dict[str, Any], parts: list[str]) -> None:
 
 
 def test_slips_in_steps_are_refused() -> None:
-    """A step that cannot be made is refused with the reason, and the episode goes on."""
+    """A step that cannot be made is refused with the reason, and the episode continues."""
     env, many = at_queue(), in_tcp(3)
     with pytest.raises(UserError, match="reset first"):
         env.step([0.0])

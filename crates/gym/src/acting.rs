@@ -1,4 +1,4 @@
-//! What agents decide: the actions that there are, and the bounds of each.
+//! Actions that agents decide, and the bounds of each.
 
 use forebay_scenario::{FlowPlace, LinkPlace};
 
@@ -7,9 +7,9 @@ use crate::{control, queue};
 /// One thing that an agent is to decide.
 #[derive(Clone, Debug)]
 pub struct Acts {
-    /// Where it acts: `links.bn.queue`.
+    /// The place: `links.bn.queue`.
     pub on: String,
-    /// What it decides: `drop_probability`; what is usual there, if it is empty.
+    /// Name of the action: `drop_probability`; empty for the one that is usual there.
     pub act: String,
     /// Bounds in place of the usual ones.
     pub bounds: Option<(f64, f64)>,
@@ -18,7 +18,7 @@ pub struct Acts {
 /// An action of an environment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Action {
-    /// Where it acts and what it decides: `links.bn.queue.drop_probability`. Weights end with the
+    /// Name with the place: `links.bn.queue.drop_probability`. Weights end with the
     /// number of their class.
     pub name: String,
     /// The lowest value.
@@ -45,7 +45,7 @@ pub(crate) struct Kind {
 const PROBABILITY: (f64, f64) = (0.0, 1.0);
 const RATES: (f64, f64) = (1.0, 1e15);
 
-/// What is decided at a queue; the first is usual.
+/// Actions at a queue; the first is usual.
 pub(crate) static QUEUE: &[Kind] = &[
     Kind {
         name: "drop_probability",

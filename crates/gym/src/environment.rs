@@ -17,7 +17,7 @@ use crate::template::{Clock, Every, Template};
 pub enum State {
     /// It has not begun: before the first reset, and after an error.
     Absent,
-    /// It goes on.
+    /// It is under way.
     Running,
     /// It is over as all flows of its agents have ended.
     Terminated,
@@ -41,7 +41,7 @@ struct Episode {
     run: SteppedRun,
     gauges: Gauges,
     own: Vec<Wanted>,
-    /// Where the values that gauges read are among all, and those values.
+    /// Places of the values that gauges read among all, and those values.
     slots: Vec<usize>,
     read: Vec<f64>,
     /// Time at which the step under way ends, and at which it began.
@@ -64,7 +64,7 @@ impl Environment {
         Self { template, hands, episode: None, values, state, seed: None, replication: 0 }
     }
 
-    /// What it is an environment of.
+    /// The template that it is made of.
     #[must_use]
     pub fn template(&self) -> &Template {
         &self.template
@@ -146,7 +146,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Go on with the step for some events. Returns true if its end was reached, and what is
+    /// Continue the step for some events. Returns true if its end was reached, and what is
     /// observed was read.
     ///
     /// # Errors

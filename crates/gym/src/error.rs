@@ -1,10 +1,10 @@
-//! What is wrong with an environment, or with what it was asked.
+//! Errors of environments.
 
 use std::fmt;
 
 use forebay_scenario::{ScenarioError, Stopped, UnknownGauge};
 
-/// Why an environment cannot be made, or cannot go on.
+/// Reason why an environment cannot be made, or cannot continue.
 #[derive(Clone, Debug)]
 pub enum GymError {
     /// Wrong arguments: what was read, and what is allowed.

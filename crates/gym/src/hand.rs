@@ -54,7 +54,7 @@ impl Count {
     }
 }
 
-/// What the congestion control of an agent has seen since the run began, over its connections.
+/// Observations of the congestion control of an agent since the run began, over its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Bytes of data that have arrived, as far as the senders know.
@@ -124,7 +124,7 @@ pub(crate) fn with_hands<R>(hands: &Hands, streams: Streams, wire: impl FnOnce()
 }
 
 /// The hand of agent `number`, and the random streams of its run. A scenario that is only read has
-/// no hands: then it is one that nobody moves.
+/// no hands: then it is one on which nothing is decided.
 pub(crate) fn hand(number: u32) -> (Arc<Hand>, Streams) {
     WIRING.with_borrow(|wiring| {
         let found = wiring.as_ref().and_then(|(hands, streams)| {

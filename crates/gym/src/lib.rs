@@ -4,7 +4,7 @@
 //! probability, a congestion control with a given window or rate, a scheduler with given weights, a
 //! shaper with a given rate, an admission with a given probability. An [`Environment`] puts agents
 //! in the places of a scenario that a [`Template`] names, and advances the run step by step: the
-//! actions are written, the run goes on to the end of the step and stops between events, and what
+//! actions are written, the run continues to the end of the step and stops between events, and what
 //! is observed is read. The reading changes nothing, and what is decided is a function of actions,
 //! seed and replication: the same give the same digest, wherever and however many run side by side.
 

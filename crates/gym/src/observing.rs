@@ -1,4 +1,4 @@
-//! What the congestion control of an agent has seen, as gauges of its flows.
+//! Gauges of flows with an agent: observations of its congestion control.
 
 use forebay_scenario::{GaugeName, Places};
 
@@ -22,7 +22,7 @@ enum Read {
     Step(fn(&Seen) -> u64),
     /// That over the difference of another, times this.
     Over(fn(&Seen) -> [u64; 2], f64),
-    /// What it is, if it is anything.
+    /// The present value, if there is one.
     Now(fn(&Seen, u64) -> Option<f64>),
 }
 
@@ -135,7 +135,7 @@ impl Wanted {
     }
 }
 
-/// What agents in TCP measure, by name.
+/// Quantities that agents in TCP measure, by name.
 pub(crate) fn names(agents: &[Place], places: &Places) -> Vec<GaugeName> {
     let mut all = Vec::new();
     for agent in agents {

@@ -126,7 +126,7 @@ fn joined(keys: &[String]) -> String {
 }
 
 impl Place {
-    /// What is decided there.
+    /// Actions there.
     pub(crate) fn kinds(&self) -> &'static [Kind] {
         match self {
             Self::Queue { .. } | Self::Scheduler { .. } => QUEUE,

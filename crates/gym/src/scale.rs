@@ -5,7 +5,7 @@ use forebay_parameters::did_you_mean;
 
 use crate::error::GymError;
 
-/// How actions are given.
+/// Form in which actions are given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Normalization {
     /// As they are, between their bounds.

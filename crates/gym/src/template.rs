@@ -1,5 +1,4 @@
-//! What environments have in common: a scenario with agents in it, what they decide, and what is
-//! observed.
+//! Common parts of environments: a scenario with agents in it, their actions, and what is observed.
 
 use std::sync::Arc;
 
@@ -35,9 +34,8 @@ impl Every {
         if text == "rtt" {
             return Ok(Self::RoundTrip);
         }
-        let span = Span::read(&Node::new(text.into()));
-        span.map(Self::Span)
-            .map_err(|message| GymError::Wrong(format!("every: {message}, or \"rtt\"")))
+        let fail = |message| GymError::Wrong(format!("every: {message}, or \"rtt\""));
+        Span::read(&Node::new(text.into())).map(Self::Span).map_err(fail)
     }
 }
 
@@ -92,7 +90,7 @@ impl Template {
             control(place).map(|(flow, _)| Clock { agent, base_rtt: flow.base_rtt })
         });
         if every == Every::RoundTrip && clock.is_none() {
-            let message = "every: read \"rtt\", and no agent acts on flows, which have round trips; \
+            let message = "every: read \"rtt\", and no agent acts on flows, which alone have one; \
                            allowed are times such as \"10 ms\"";
             return Err(GymError::Wrong(message.to_owned()));
         }
@@ -153,7 +151,7 @@ impl Template {
         self.scenario.duration()
     }
 
-    /// What is observed of the agents themselves, and the names and places of all else.
+    /// Series of the agents themselves, and the names and places of all others.
     pub(crate) fn split(&self, places: &Places) -> (Vec<Wanted>, Vec<(usize, String)>) {
         let mut wanted = Vec::new();
         let mut others = Vec::new();
@@ -200,7 +198,7 @@ pub fn series(scenario: &Scenario) -> Result<Vec<GaugeName>, GymError> {
     Ok(begin(scenario)?.all_gauges())
 }
 
-/// The network of `scenario`, which nobody has touched.
+/// The network of `scenario` at time zero, without hands.
 fn begin(scenario: &Scenario) -> Result<SteppedRun, GymError> {
     let control = Arc::new(Control::default());
     Ok(SteppedRun::begin(scenario, &RunOptions::default(), control)?)

@@ -351,7 +351,7 @@ fn an_episode_ends_with_the_flows_of_its_agent() {
 }
 
 /// A slip is told with what was read, what is allowed and the nearest name: an experiment of a day
-/// does not run on a default that nobody chose.
+/// does not run on a default unseen.
 #[test]
 fn slips_are_told_with_what_is_allowed() {
     let scenario = scenario(DROPTAIL);
@@ -408,7 +408,7 @@ fn actions_are_numbers_between_their_bounds() {
     }
     let told = env.step(&[f64::NAN], &cancel).unwrap_err().to_string();
     assert!(told.contains("flows.bulk.tcp.cwnd") && told.contains("2 to 8"), "{told}");
-    // It goes on.
+    // The episode is still under way.
     env.step(&[5.0], &cancel).unwrap();
     cancel.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(env.state(), State::Running);

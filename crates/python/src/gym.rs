@@ -41,8 +41,8 @@ fn told_series(all: Vec<GaugeName>) -> Vec<Told> {
 /// One thing that an agent decides: where, what, and its bounds.
 type Decides = (String, String, Option<(f64, f64)>);
 
-/// Arrays that are filled: values by environment and series, times in s, outcomes (0 goes on, 1
-/// terminated, 2 truncated, 3 has begun), and digests as the code points of 16 digits.
+/// Arrays that are filled: values by environment and series, times in s, outcomes (0 under
+/// way, 1 terminated, 2 truncated, 3 has begun), and digests as the code points of 16 digits.
 type Filled<'py> = (
     PyReadwriteArray2<'py, f64>,
     PyReadwriteArray1<'py, f64>,
@@ -167,7 +167,7 @@ impl Gym {
 
 impl Gym {
     fn pool(&mut self) -> &mut Pool {
-        self.pool.get_mut().expect("nobody has locked it")
+        self.pool.get_mut().expect("it is never locked")
     }
 
     /// Do what was ordered, and fill the arrays.

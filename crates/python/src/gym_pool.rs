@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 /// Interval at which the calling thread looks for Ctrl-C while others are at work.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Why environments could not be stepped.
+/// Reason why environments could not be stepped.
 pub(crate) enum Failure {
     /// One of them could not, for this reason.
     Of(usize, GymError),
@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     Engine(usize, String),
 }
 
-/// What is to be done with an environment.
+/// Order to an environment.
 #[derive(Clone, Copy)]
 pub(crate) enum Order {
     /// Nothing.
@@ -41,10 +41,10 @@ impl Order {
     }
 }
 
-/// What has come of it.
+/// Outcome of an order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The episode goes on.
+    /// The episode is under way.
     Running = 0,
     /// It is over, as all flows of its agents have ended.
     Terminated = 1,
@@ -122,7 +122,7 @@ impl Seat {
         }
     }
 
-    /// Go on with what was ordered; whether it is done.
+    /// Continue what was ordered; whether it is done.
     fn advance(&mut self) -> Result<bool, GymError> {
         let over = self.is_over();
         let environment = &mut self.environment;
@@ -170,7 +170,7 @@ impl Chunk {
         (self.done, self.failure) = (0, None);
     }
 
-    /// Go on; whether all of it is done, or one has failed.
+    /// Continue; whether all of it is done, or one has failed.
     fn advance(&mut self) -> bool {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             while let Some(seat) = self.seats.get_mut(self.done) {

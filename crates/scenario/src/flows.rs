@@ -52,7 +52,7 @@ pub(crate) struct FlowPlan {
     empty: Option<Paths>,
 }
 
-/// How a group of flows sends.
+/// Transport of a group of flows.
 pub(crate) enum Transport {
     Tcp(Box<TcpParameters>, Arc<ControlFactory>, TrafficKind),
     Udp(UdpParameters, TrafficKind),

@@ -14,14 +14,14 @@ pub(crate) struct Counted<C> {
     pub(crate) per: Per,
 }
 
-/// What the difference of a counter is divided by.
+/// Divisor of the difference of a counter.
 #[derive(Clone, Copy)]
 pub(crate) enum Per {
-    /// By nothing: a number in the step.
+    /// None: a number in the step.
     Step,
-    /// By the seconds of the step, after it was multiplied by this.
+    /// The seconds of the step, after it was multiplied by this.
     Second(f64),
-    /// By the difference of another counter, after it was multiplied by this.
+    /// The difference of another counter, after it was multiplied by this.
     Other(f64),
 }
 
@@ -42,7 +42,7 @@ impl<C> Counted<C> {
 /// Seconds of a picosecond.
 const PICO: f64 = 1e-12;
 
-/// What links count.
+/// Quantities that links count.
 pub(crate) static LINKS_COUNTED: &[Counted<LinkCount>] = &[
     Counted {
         name: "throughput_bps",
@@ -134,7 +134,7 @@ pub(crate) static LINKS_COUNTED: &[Counted<LinkCount>] = &[
     },
 ];
 
-/// How long what waits at a link takes to leave.
+/// The time that what waits at a link takes to leave.
 pub(crate) const LINK_DELAY: Probe = Probe {
     name: "queue_delay_s",
     unit: "s",
@@ -142,7 +142,7 @@ pub(crate) const LINK_DELAY: Probe = Probe {
               a packet that arrives now, first in first out.",
 };
 
-/// What flows count.
+/// Quantities that flows count.
 pub(crate) static FLOWS_COUNTED: &[Counted<FlowCount>] = &[
     Counted {
         name: "throughput_bps",
@@ -184,7 +184,7 @@ pub(crate) static FLOWS_COUNTED: &[Counted<FlowCount>] = &[
     Counted {
         name: "dropped_packets",
         unit: "packets",
-        meaning: "Data packets that the network dropped in the step, whoever knows of it.",
+        meaning: "Data packets that the network dropped in the step, known to the sender or not.",
         count: |flow| one(flow.dropped.packets),
         per: Per::Step,
     },
@@ -219,7 +219,7 @@ pub(crate) static FLOWS_COUNTED: &[Counted<FlowCount>] = &[
     },
 ];
 
-/// What a group of TCP senders shows.
+/// Quantities that a group of TCP senders shows.
 pub(crate) const FLOW_PROBES: &[Probe] = &[
     Probe { name: "active_flows", unit: "1", meaning: "Flows that have begun and not ended." },
     Probe {
@@ -242,7 +242,7 @@ pub(crate) const FLOW_PROBES: &[Probe] = &[
     },
 ];
 
-/// What a single TCP sender shows while it lasts.
+/// Quantities that a single TCP sender shows while it lasts.
 pub(crate) const TCP_PROBES: &[Probe] = &[
     Probe { name: "cwnd_bytes", unit: "bytes", meaning: "Congestion window." },
     Probe { name: "ssthresh_bytes", unit: "bytes", meaning: "Slow-start threshold." },
@@ -256,7 +256,7 @@ pub(crate) const TCP_PROBES: &[Probe] = &[
     Probe { name: "rto_s", unit: "s", meaning: "Retransmission timeout." },
 ];
 
-/// What calls count.
+/// Quantities that calls count.
 pub(crate) static CALLS: &[Counted<CallCount>] = &[
     Counted {
         name: "offered_calls",

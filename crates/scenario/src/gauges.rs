@@ -37,13 +37,13 @@ struct Gauge<S> {
     then: [u128; 2],
 }
 
-/// What is counted of a link, or of flows.
+/// Counter of a link, or of flows.
 enum Source {
     Link { at: usize, counted: &'static Counted<LinkCount> },
     Flows { first: usize, count: usize, counted: &'static Counted<FlowCount> },
 }
 
-/// What is counted of calls.
+/// Counter of calls.
 struct CallSource {
     element: ElementId,
     rows: Vec<usize>,

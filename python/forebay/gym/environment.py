@@ -1,6 +1,6 @@
 """One network as a gymnasium environment."""
 
-# ruff: noqa: TID253 (whoever imports this package works with arrays)
+# ruff: noqa: TID253 (this package works with arrays throughout)
 
 from __future__ import annotations
 

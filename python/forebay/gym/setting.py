@@ -1,6 +1,6 @@
 """What an environment is made of: a scenario, what is decided, observed and rewarded."""
 
-# ruff: noqa: TID253 (whoever imports this package works with arrays)
+# ruff: noqa: TID253 (this package works with arrays throughout)
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Many networks as one vector environment, stepped in threads without the interpreter lock."""
 
-# ruff: noqa: TID253 (whoever imports this package works with arrays)
+# ruff: noqa: TID253 (this package works with arrays throughout)
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ForebayVectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, Any]):
         With `seed` network i begins as a `ForebayEnv` that is reset with `seed + i`, or with the
         one of a list, whose None is as no seed; later episodes are its next replications. Without,
         all have the seed of the scenario, or that which they had: then network i begins with
-        replication i, and goes on to every `num_envs`-th. `options` may hold `replication`, the
+        replication i, and continues with every `num_envs`-th. `options` may hold `replication`, the
         first of all networks, and `reset_mask`, an array of flags: only those networks begin.
         """
         mask = self._masked(options)

@@ -36,7 +36,7 @@ impl SteeredParameters {
     }
 }
 
-/// The queue of `parameters` in `section`, whose classes have the weight that `weight` tells of
+/// The queue of `parameters` in `section`, whose classes have the weight that `weight` gives for
 /// each whenever one of its packets is served: a number above 0.
 ///
 /// # Errors
