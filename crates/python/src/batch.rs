@@ -195,7 +195,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             None => {
                 let (text, name, assignments) = &key;
                 let scenario = read_scenario(text, name, assignments)?;
-                let laws = Arc::new(laws::chosen(scenario.resolved()));
+                let laws = Arc::new(laws::chosen(scenario.parameters()));
                 let read = (Arc::new(scenario.undescribed()), laws);
                 known.insert(key, read.clone());
                 read

@@ -8,6 +8,8 @@ mod aside;
 mod batch;
 mod convert;
 mod files;
+mod gym;
+mod gym_pool;
 mod laws;
 mod memory;
 
@@ -178,5 +180,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
+    module.add_class::<gym::Gym>()?;
+    module.add_function(wrap_pyfunction!(gym::gym_series, module)?)?;
     Ok(())
 }
