@@ -120,7 +120,7 @@ numbers! {
 }
 
 numbers! {
-    /// What is decided.
+    /// Numbers of what is decided.
     pub mod verdict {
         PASS: i32 = 0;
         MARK: i32 = 1;
@@ -471,8 +471,8 @@ pub fn layout() -> String {
     let mut numbers = Map::new();
     macro_rules! number {
         ($($group:ident),*) => { $(
-            let group: Map<String, Value> =
-                $group::ALL.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            let each = $group::ALL.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
+            let group: Map<String, Value> = each.collect();
             numbers.insert(stringify!($group).to_owned(), Value::Object(group));
         )* };
     }

@@ -10,9 +10,10 @@ use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
 use forebay_units::Time;
 
 use crate::abi::{QueueFacts, decision, flag, verdict};
+use crate::host::Dropped;
 use crate::law::{CreateFacts, OuterLaw, signed};
 use crate::queue::{LimitOptions, NO_FACTS, verdict_of};
-use crate::raw::{Dropped, Instance};
+use crate::raw::Instance;
 use crate::shown::{NO_PACKET, packet_facts, since};
 
 /// The entry of a law that orders packets.
@@ -225,8 +226,8 @@ impl QueueDisc for Ordered {
             }
             verdict::NONE => {
                 let told = format!(
-                    "returned 0, none, and {waiting} packets wait; allowed are 1 and 2, and 0 where \
-                     none waits or with the flag SHAPES"
+                    "returned 0, none, and {waiting} packets wait; allowed are 1 and 2, and 0 \
+                     where none waits or with the flag SHAPES"
                 );
                 self.refuse(decision::DEQUEUE, &told)
             }

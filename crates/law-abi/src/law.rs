@@ -1,4 +1,4 @@
-//! Laws from outside as entries of a registry: what their tables say, checked, and their parameters.
+//! Laws from outside as entries of a registry: their tables, checked, and their parameters.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use forebay_parameters::{
 use forebay_units::{Frequency, Rate, Size, Span};
 
 use crate::abi::{self, kind, parameter_flag, parameter_type, probe_type};
+use crate::decisions::{category, decisions, essential};
 use crate::raw::{Instance, RawLaw, RawParameter, Words};
-use crate::watch::{CREATE, DESTROY, Label, PROBE, label};
+use crate::watch::{Label, label};
 
 /// A law from outside, as it stands in a registry. It lives as long as the program.
 #[derive(Debug)]
@@ -21,65 +22,6 @@ pub(crate) struct OuterLaw {
     pub(crate) probes: &'static [Probe],
     /// Hash of its source: 16 hexadecimal digits.
     pub(crate) contents: &'static str,
-}
-
-/// The name of the category of laws of a kind; `None` if there is no such kind.
-pub(crate) fn category(kind: u32) -> Option<&'static str> {
-    Some(match kind {
-        kind::QUEUE | kind::DISCIPLINE | kind::SCHEDULER => "queue",
-        kind::CONDITIONER => "conditioner",
-        kind::CONTROL => "control",
-        kind::TRAFFIC => "traffic",
-        kind::IMPAIRMENT => "impairment",
-        _ => return None,
-    })
-}
-
-/// The decisions of a kind, by their places.
-fn decisions(kind: u32) -> &'static [&'static str] {
-    match kind {
-        kind::QUEUE | kind::DISCIPLINE => &["enqueue", "dequeue", "departed", "ready_at"],
-        kind::SCHEDULER => &["select", "activate", "deactivate", "served", "ready_at"],
-        kind::CONDITIONER => &["condition", "green_at"],
-        kind::CONTROL => &["opened", "acknowledged", "congested", "sampled", "lost", "restarted"],
-        kind::TRAFFIC => &["next", "describe"],
-        kind::IMPAIRMENT => &["passage"],
-        _ => &[],
-    }
-}
-
-/// The decisions without which a law of a kind decides nothing: one of them must be there.
-fn essential(kind: u32) -> &'static [usize] {
-    match kind {
-        kind::QUEUE => &[abi::decision::ENQUEUE, abi::decision::DEQUEUE],
-        kind::DISCIPLINE => &[abi::decision::DEQUEUE],
-        kind::CONTROL => &[abi::decision::ACKNOWLEDGED, abi::decision::SAMPLED],
-        _ => &[0],
-    }
-}
-
-/// The name of the decision at a place.
-pub(crate) fn decision_name(kind: u32, decision: usize) -> &'static str {
-    match decision {
-        CREATE => "create",
-        DESTROY => "destroy",
-        PROBE => "probe",
-        _ => decisions(kind).get(decision).copied().unwrap_or("a decision"),
-    }
-}
-
-/// What may be returned from the decision at a place, in words.
-pub(crate) fn allowed(kind: u32, decision: usize) -> &'static str {
-    match (kind, decision) {
-        (kind::QUEUE, abi::decision::ENQUEUE | abi::decision::DEQUEUE)
-        | (kind::DISCIPLINE, abi::decision::ENQUEUE)
-        | (kind::IMPAIRMENT, _) => "0 to 4",
-        (kind::DISCIPLINE, abi::decision::DEQUEUE) => "0 to 2",
-        (kind::SCHEDULER, abi::decision::SELECT) => "the classes that have a packet to send",
-        (kind::CONDITIONER, abi::decision::CONDITION) => "0, 1 and 5",
-        (kind::TRAFFIC, abi::decision::NEXT) => "0 and 1",
-        _ => "0 or more",
-    }
 }
 
 impl OuterLaw {
@@ -177,7 +119,7 @@ impl OuterLaw {
     }
 }
 
-/// What a law is told of its place when it is created.
+/// Facts of the place of a law, at its creation.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CreateFacts {
     pub(crate) link_rate: Option<Rate>,

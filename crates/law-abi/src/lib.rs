@@ -9,8 +9,10 @@
 pub mod abi;
 mod conditioner;
 mod control;
+mod decisions;
 mod discipline;
 pub mod export;
+mod host;
 mod impairment;
 mod law;
 mod queue;
@@ -29,8 +31,8 @@ use forebay_mechanisms::queue::Queues;
 use forebay_mechanisms::traffic::Traffics;
 use forebay_parameters::Registry;
 
+pub use host::host_address;
 use law::OuterLaw;
-pub use raw::host_address;
 pub use watch::{UnderWay, under_way};
 
 /// The C header of the interface.
@@ -113,7 +115,7 @@ impl LoadedLaws {
     /// Their descriptions.
     pub fn laws(&self) -> impl Iterator<Item = LoadedLaw> {
         self.0.iter().map(|law| LoadedLaw {
-            category: law::category(law.raw.kind).unwrap_or_default(),
+            category: decisions::category(law.raw.kind).unwrap_or_default(),
             name: law.raw.name,
             contents: law.contents,
         })

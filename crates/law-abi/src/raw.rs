@@ -6,16 +6,17 @@
 
 #![expect(unsafe_code, reason = "a C interface: tables are read, functions are called by pointer")]
 
-use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::sync::Arc;
 
-use forebay_kernel::{Stream, math};
+use forebay_kernel::Stream;
 use forebay_network::LawFault;
 
-use crate::abi::{self, Head, Host};
-use crate::watch::{CREATE, DESTROY, Label, PROBE, at, watch};
+use crate::abi::{self, Head};
+use crate::decisions::{CREATE, DESTROY, PROBE, allowed, decision_name};
+use crate::host::{Dropped, HOST, clear_complaint, complaint};
+use crate::watch::{Label, at, watch};
 
 /// A law as its table says it, with texts that live as long as the program.
 #[derive(Clone, Copy, Debug)]
@@ -352,9 +353,6 @@ pub(crate) const HEAD: Head = Head {
     engine: std::ptr::null_mut(),
 };
 
-/// Packets that a discipline drops in a call: handles, with verdicts.
-pub(crate) type Dropped = Vec<(i64, i32)>;
-
 impl Instance {
     /// A law with these values of its parameters, not yet created.
     pub(crate) fn new(law: &'static RawLaw, words: Arc<Words>, label: &'static Label) -> Self {
@@ -459,15 +457,15 @@ impl Instance {
         self.end_run(decision, now, &told)
     }
 
-    /// What may be returned from a decision, in words.
+    /// Numbers that may be returned from a decision, in words.
     fn allowed(&self, decision: usize) -> &'static str {
-        crate::law::allowed(self.law.kind, decision)
+        allowed(self.law.kind, decision)
     }
 
     /// End the run: in this decision at `now`, the law did what is `told`.
     #[cold]
     pub(crate) fn end_run(&self, decision: usize, now: i64, told: &str) -> ! {
-        let call = crate::law::decision_name(self.law.kind, decision);
+        let call = decision_name(self.law.kind, decision);
         LawFault::new(format!("{}{}, {call}: {told}", self.label, at(now))).end_run()
     }
 
@@ -510,128 +508,4 @@ impl Drop for Instance {
 fn head_of<F: Facts>(facts: &mut F) -> &mut Head {
     // SAFETY: facts begin with a head.
     unsafe { &mut *std::ptr::from_mut(facts).cast::<Head>() }
-}
-
-/// The label at `pointer`: all labels live as long as the program.
-pub(crate) fn label_at(pointer: *const Label) -> Option<&'static Label> {
-    // SAFETY: the pointer is null or was made of a label that lives as long as the program.
-    unsafe { pointer.as_ref() }
-}
-
-thread_local! {
-    /// Last complaint of a law on this thread: the parameter concerned, and the message.
-    static COMPLAINT: RefCell<Option<(Option<String>, String)>> = const { RefCell::new(None) };
-}
-
-fn complaint() -> Option<(Option<String>, String)> {
-    COMPLAINT.with_borrow_mut(Option::take)
-}
-
-fn clear_complaint() {
-    COMPLAINT.set(None);
-}
-
-/// Most characters of a message of a law.
-const MAX_MESSAGE_CHARS: usize = 4000;
-
-unsafe extern "C" fn fail(_facts: *mut c_void, parameter: *const c_char, message: *const c_char) {
-    let read = |pointer: *const c_char| {
-        // SAFETY: null, or a text that ends with a zero, as the header says.
-        (!pointer.is_null())
-            .then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
-    };
-    let mut message = read(message).unwrap_or_else(|| "it failed, and says nothing".to_owned());
-    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS) {
-        message.truncate(end);
-    }
-    COMPLAINT.set(Some((read(parameter), message)));
-}
-
-unsafe extern "C" fn drop_packet(facts: *mut c_void, handle: i64, verdict: i32) {
-    // SAFETY: facts begin with a head, and its `engine` is null or a list of this call.
-    let dropped = unsafe { facts.cast::<Head>().as_ref() }
-        .and_then(|head| unsafe { head.engine.cast::<Dropped>().as_mut() });
-    if let Some(dropped) = dropped {
-        dropped.push((handle, verdict));
-    }
-}
-
-/// The stream at `random`.
-///
-/// # Safety
-/// It is that of the facts of the call that is under way.
-unsafe fn stream<'s>(random: *mut c_void) -> Option<&'s mut Stream> {
-    // SAFETY: null, or the stream that the facts were given.
-    unsafe { random.cast::<Stream>().as_mut() }
-}
-
-unsafe extern "C" fn uniform(random: *mut c_void) -> f64 {
-    // SAFETY: by the contract of the header, here and below.
-    unsafe { stream(random) }.map_or(f64::NAN, Stream::uniform)
-}
-
-unsafe extern "C" fn exponential(random: *mut c_void) -> f64 {
-    unsafe { stream(random) }.map_or(f64::NAN, Stream::exponential)
-}
-
-unsafe extern "C" fn normal(random: *mut c_void) -> f64 {
-    unsafe { stream(random) }.map_or(f64::NAN, Stream::normal)
-}
-
-unsafe extern "C" fn below(random: *mut c_void, limit: i64) -> i64 {
-    let limit = u64::try_from(limit).unwrap_or(0);
-    unsafe { stream(random) }.map_or(-1, |stream| stream.below(limit) as i64)
-}
-
-extern "C" fn ln(x: f64) -> f64 {
-    math::ln(x)
-}
-
-extern "C" fn ln_1p(x: f64) -> f64 {
-    math::ln_1p(x)
-}
-
-extern "C" fn exp(x: f64) -> f64 {
-    math::exp(x)
-}
-
-extern "C" fn exp_m1(x: f64) -> f64 {
-    math::exp_m1(x)
-}
-
-extern "C" fn pow(x: f64, y: f64) -> f64 {
-    math::pow(x, y)
-}
-
-extern "C" fn cbrt(x: f64) -> f64 {
-    math::cbrt(x)
-}
-
-// The texts and functions that it points to never change.
-// SAFETY: as said.
-unsafe impl Sync for Host {}
-
-/// The functions of the host.
-static HOST: Host = Host {
-    size: size_of::<Host>() as u32,
-    version: abi::VERSION,
-    forebay_version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
-    fail,
-    drop: drop_packet,
-    ln,
-    ln_1p,
-    exp,
-    exp_m1,
-    pow,
-    cbrt,
-    uniform,
-    exponential,
-    normal,
-    below,
-};
-
-/// The address of the functions of the host.
-#[must_use]
-pub fn host_address() -> usize {
-    (&raw const HOST) as usize
 }

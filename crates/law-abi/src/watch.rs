@@ -1,11 +1,13 @@
 //! Calls of laws that are under way, for who ends those that do not return.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::decisions::decision_name;
+
 /// Label of a law at its place in a scenario. Labels live as long as the program.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(crate) struct Label {
     /// The category of the law and its name: `queue "my_codel"`.
     pub(crate) law: String,
@@ -13,12 +15,12 @@ pub(crate) struct Label {
     pub(crate) place: String,
     /// The kind of the law.
     pub(crate) kind: u32,
+    /// Its place among all labels.
+    number: usize,
 }
 
-/// Calls that are no decisions, in place of one.
-pub(crate) const CREATE: usize = usize::MAX;
-pub(crate) const DESTROY: usize = usize::MAX - 1;
-pub(crate) const PROBE: usize = usize::MAX - 2;
+/// All labels.
+static LABELS: Mutex<Vec<&'static Label>> = Mutex::new(Vec::new());
 
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,14 +33,14 @@ impl std::fmt::Display for Label {
 
 /// The label of `law`, of this kind, at `place`: the same one each time.
 pub(crate) fn label(law: String, kind: u32, place: String) -> &'static Label {
-    static KNOWN: Mutex<Vec<&'static Label>> = Mutex::new(Vec::new());
-    let label = Label { law, place, kind };
-    let mut known = lock(&KNOWN);
-    if let Some(found) = known.iter().find(|found| ***found == label) {
+    let mut labels = lock(&LABELS);
+    let is_same = |label: &Label| (&label.law, label.kind, &label.place) == (&law, kind, &place);
+    if let Some(found) = labels.iter().find(|label| is_same(label)) {
         return found;
     }
-    let label: &'static Label = Box::leak(Box::new(label));
-    known.push(label);
+    let number = labels.len();
+    let label: &'static Label = Box::leak(Box::new(Label { law, place, kind, number }));
+    labels.push(label);
     label
 }
 
@@ -46,9 +48,9 @@ pub(crate) fn label(law: String, kind: u32, place: String) -> &'static Label {
 struct Watched {
     /// Twice the number of calls that have ended, and one more while one is under way.
     calls: AtomicU64,
-    /// The label of the law that was called last.
-    label: AtomicPtr<Label>,
-    /// What it was called for.
+    /// The number of the label of the law that was called last.
+    label: AtomicUsize,
+    /// The decision that it was asked for.
     decision: AtomicUsize,
     /// The simulated time of that call, in ps.
     now: AtomicI64,
@@ -76,7 +78,7 @@ impl Own {
         }
         let watched: &'static Watched = Box::leak(Box::new(Watched {
             calls: AtomicU64::new(0),
-            label: AtomicPtr::new(std::ptr::null_mut()),
+            label: AtomicUsize::new(0),
             decision: AtomicUsize::new(0),
             now: AtomicI64::new(0),
         }));
@@ -106,7 +108,7 @@ pub(crate) fn watch<R>(
 ) -> R {
     let watched = OWN.with(|own| own.borrow_mut().get_or_insert_with(Own::new).0);
     let calls = watched.calls.load(Ordering::Relaxed);
-    watched.label.store(std::ptr::from_ref(label).cast_mut(), Ordering::Relaxed);
+    watched.label.store(label.number, Ordering::Relaxed);
     watched.decision.store(decision, Ordering::Relaxed);
     watched.now.store(now, Ordering::Relaxed);
     // A law that is called back while one is under way does not exist; what is odd stays odd.
@@ -129,9 +131,9 @@ pub fn under_way() -> Vec<UnderWay> {
         if calls & 1 == 0 || watched.calls.load(Ordering::Acquire) != calls {
             continue;
         }
-        let labels = crate::raw::label_at(label);
-        let Some(label) = labels else { continue };
-        let called = crate::law::decision_name(label.kind, decision);
+        let label = lock(&LABELS).get(label).copied();
+        let Some(label) = label else { continue };
+        let called = decision_name(label.kind, decision);
         let law = format!("{label}{}, {called}", at(now));
         found.push(UnderWay { call: (thread, calls), law });
     }

@@ -30,7 +30,7 @@ pub(crate) struct OuterLaw {
     file: String,
     /// Hash of its source: 16 hexadecimal digits.
     contents: &'static str,
-    /// How it runs: `library`, `python`, or a compiler with its version.
+    /// Way in which it runs: `library`, `python`, or a compiler with its version.
     ran_as: String,
     /// Version of the interface.
     abi: u32,

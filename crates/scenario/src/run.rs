@@ -380,8 +380,8 @@ fn read_plan<'a>(
     })
 }
 
-/// Result of `run`, or that it was cancelled or a law was at fault: the engine unwinds from within a
-/// batch of packets.
+/// Result of `run`, or that it was cancelled, or that a law was at fault: the engine unwinds from
+/// within a batch of packets.
 pub(crate) fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Stopped> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if panic.is::<Cancelled>() {
