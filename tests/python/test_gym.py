@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import resource
 import sys
 import warnings
 from importlib import import_module
@@ -394,31 +393,3 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ImportError, match=r"pip install 'forebay\[gym\]'"):
         import_module("forebay.gym")
-
-
-@pytest.mark.parametrize("agent", ["queue", "tcp"])
-def test_a_step_takes_ten_microseconds(agent: str) -> None:
-    """A step of 10 ms of a queue of 10 Mbit/s takes at most 10 us of processor time, all told: so
-    many are 200,000 a second on two cores. Measured is the best of several, as other work on the
-    machine slows all of them."""
-    if agent == "tcp":
-        many = in_tcp(64, copy=False)
-    else:
-        net = (
-            network("60 s")
-            .remove("flows.bulk")
-            .set("flows.chatter.traffic.poisson.rate", "9 Mbit/s")
-        )
-        arguments = {"observe": QUEUE, "reward": "links.bn.utilization", "copy": False}
-        many = make_vec(net, 64, acts_on="links.bn.queue", **arguments)
-    many.reset(seed=1)
-    actions = np.zeros((64, 1))
-    steps, best = 100, np.inf
-    for _ in range(8):
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        for _ in range(steps):
-            many.step(actions)
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = min(best, spent / (64 * steps))
-    assert best < 10e-6

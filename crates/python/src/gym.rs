@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use forebay_gym::{Action, Acts, Every, GymError, Normalization, Template, series};
-use forebay_scenario::GaugeName;
+use forebay_scenario::{GaugeName, Stopped};
 use numpy::{PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
 
 use crate::aside::aside;
 use crate::files::read_with;
 use crate::gym_pool::{Failure, Order, Pool};
-use crate::{EngineError, LimitError, ScenarioError};
+use crate::{EngineError, LawError, LimitError, ScenarioError};
 
 /// Environments of one scenario, stepped side by side without the interpreter lock.
 #[pyclass(module = "forebay._native")]
@@ -133,7 +133,7 @@ impl Gym {
     /// the next instead. Arrays are filled for all.
     ///
     /// Raises ScenarioError for an action that is no number and where no episode is under way,
-    /// LimitError if a run stops, EngineError if the engine fails.
+    /// LimitError if a run stops, LawError if a law from outside ends it, EngineError if the engine fails.
     fn step(
         &mut self,
         py: Python<'_>,
@@ -203,6 +203,9 @@ fn told(failure: Failure, count: usize) -> PyErr {
     };
     match failure {
         Failure::Of(number, GymError::Wrong(told)) => ScenarioError::new_err(of(number, told)),
+        Failure::Of(number, GymError::Stopped(Stopped::Law(fault))) => {
+            LawError::new_err(of(number, fault.to_string()))
+        }
         Failure::Of(number, error) => LimitError::new_err(of(number, error.to_string())),
         Failure::Engine(number, reason) => EngineError::new_err(of(number, reason)),
     }

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from forebay.errors import UserError, nearest
+from forebay.errors import LawError, UserError, nearest
 from forebay.run.jobs import RunFailedError, load, native
 from forebay.run.limits import LimitError
 from forebay.scenario.network import Network
@@ -168,6 +168,8 @@ class _Raised:
             raise UserError(str(error)) from None
         if isinstance(error, engine.LimitError):
             raise LimitError(f"the episode ended: {error}", str(error)) from None
+        if isinstance(error, engine.LawError):
+            raise LawError(f"the episode ended: {error}", str(error)) from None
         if isinstance(error, engine.EngineError):
             raise RunFailedError(
                 f"the engine failed on a step; this is a bug in Forebay, please report it to its "
