@@ -56,9 +56,9 @@ BAD = [
     Bad("returns_7.py", "queue", "enqueue", "returned 7; allowed are 0 to 4"),
     Bad("returns_minus_5.py", "queue", "enqueue", "returned -5, an error; allowed are 0 to 4"),
     Bad("nan_window.py", "control", "acknowledged",
-        "wrote cwnd NaN; allowed are finite numbers above 0"),
+        "wrote cwnd NaN; allowed are numbers above 0 up to 2^32"),
     Bad("negative_window.py", "control", "acknowledged",
-        "wrote cwnd -130320; allowed are finite numbers above 0"),
+        "wrote cwnd -130320; allowed are numbers above 0 up to 2^32"),
     # In C.
     Bad("mark_of_not_ect.c", "queue", "enqueue", NOT_ECT),
     Bad("unknown_handle.c", "queue", "dequeue",

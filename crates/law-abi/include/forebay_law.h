@@ -315,8 +315,8 @@ typedef struct forebay_conditioner_facts {
 
 typedef struct forebay_control_facts {
   FOREBAY_FACTS;
-  double cwnd;        /* out: congestion window, bytes */
-  double ssthresh;    /* out: slow-start threshold, bytes */
+  double cwnd;        /* out: congestion window, bytes; above 0 and up to 2^32 */
+  double ssthresh;    /* out: slow-start threshold, bytes; infinite until `congested` sets it */
   double smss;        /* sender maximum segment size, bytes */
   double pacing_rate; /* out: bytes of data per second; 0 leaves it to acknowledgements */
   /* opened, acknowledged, sampled */

@@ -19,7 +19,8 @@ pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildControl> {
         let (raw, label) = (law.raw, law.label(section));
         let make = move || {
             let instance = again(raw, &words, label);
-            Box::new(Outer { instance, facts: NO_FACTS, rate: None }) as Box<dyn CongestionControl>
+            let outer = Outer { instance, facts: NO_FACTS, rate: None, was_congested: false };
+            Box::new(outer) as Box<dyn CongestionControl>
         };
         Ok::<ControlFactory, Problem>(Box::new(make))
     }));
@@ -74,27 +75,42 @@ struct Outer {
     instance: Instance,
     facts: ControlFacts,
     rate: Option<f64>,
+    /// True from the first signal of congestion on.
+    was_congested: bool,
 }
+
+/// Largest window, in bytes: four times the largest of TCP (RFC 7323, section 2.3). A window is
+/// sent at once unless it is paced, so that one without bounds has no end.
+const MAX_WINDOW: f64 = 4_294_967_296.0;
 
 impl Outer {
     /// Have the law decide on the facts at `now`, and change the window and the rate as it says.
     fn decide(&mut self, decision: usize, window: &mut Window, now: i64) {
-        if !self.instance.law().decides(decision) {
+        let decides = self.instance.law().decides(decision);
+        // Not to decide on congestion leaves the window as it is, which is looked at all the same.
+        if !decides && decision != decision::CONGESTED {
             return;
         }
         let facts = &mut self.facts;
         facts.head.now = now;
         (facts.cwnd, facts.ssthresh, facts.smss) = (window.cwnd, window.ssthresh, window.smss);
         facts.pacing_rate = self.rate.unwrap_or(0.0);
-        self.instance.decide(decision, facts, None);
+        if decides {
+            self.instance.decide(decision, facts, None);
+        }
         let refuse = |name: &str, written: f64, allowed: &str| {
             let told = format!("wrote {name} {written}; allowed are {allowed}");
             self.instance.end_run(decision, now, &told)
         };
-        if facts.cwnd <= 0.0 || !facts.cwnd.is_finite() {
-            refuse("cwnd", facts.cwnd, "finite numbers above 0");
+        let fits = |bytes: f64| bytes > 0.0 && bytes <= MAX_WINDOW;
+        if !fits(facts.cwnd) {
+            refuse("cwnd", facts.cwnd, "numbers above 0 up to 2^32");
         }
-        // A threshold that has not been set yet is infinite.
+        // A threshold that has not been set yet is infinite. Loss recovery ends with that window.
+        if self.was_congested && !fits(facts.ssthresh) {
+            let allowed = "numbers above 0 up to 2^32, from the first signal of congestion on";
+            refuse("ssthresh", facts.ssthresh, allowed);
+        }
         if facts.ssthresh.is_nan() || facts.ssthresh <= 0.0 {
             refuse("ssthresh", facts.ssthresh, "numbers above 0");
         }
@@ -138,6 +154,7 @@ impl CongestionControl for Outer {
             Signal::Timeout { first: true } => signal::TIMEOUT,
             Signal::Timeout { first: false } => signal::TIMEOUT_AGAIN,
         };
+        self.was_congested = true;
         self.decide(decision::CONGESTED, window, signed(now.ps()));
     }
 

@@ -48,17 +48,21 @@ fn build(law: &'static OuterLaw, section: &Section<'_>) -> Result<TrafficKind, P
     let make = move |_: &mut Stream| {
         let instance = again(raw, &words, label);
         let facts = TrafficFacts { largest: limit, ..NO_FACTS };
-        Outer { instance, facts, bursts: 0, passed: Span::ZERO }
+        Outer { instance, facts, bursts: 0, at_once: 0, passed: Span::ZERO }
     };
     let kind = TrafficKind::new(make, largest, mean_rate);
     Ok(TrafficKind { endless: raw.has(flag::ENDLESS), transfers: raw.has(flag::TRANSFERS), ..kind })
 }
 
+/// Most bursts without a gap between them: a law that has no end of them lets no time pass.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
 struct Outer {
     instance: Instance,
     facts: TrafficFacts,
-    /// The bursts that it has sent, and the sum of their gaps.
+    /// The bursts that it has sent, how many of the last without a gap, and the sum of all gaps.
     bursts: u64,
+    at_once: u32,
     passed: Span,
 }
 
@@ -83,6 +87,11 @@ impl Traffic for Outer {
             self.refuse(&format!("wrote {bytes} bytes; allowed are 1 {most}"));
         }
         let gap = Span::from_ps(gap);
+        self.at_once = if gap == Span::ZERO { self.at_once + 1 } else { 0 };
+        if self.at_once > MOST_AT_ONCE {
+            let told = "wrote gap 0 ps again; allowed are one million bursts at one time";
+            self.refuse(told);
+        }
         self.bursts += 1;
         self.passed = Span::from_ps(self.passed.ps().saturating_add(gap.ps()));
         Some(Burst { gap, size: Size::from_bytes(bytes as u64) })

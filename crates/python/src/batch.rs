@@ -168,9 +168,21 @@ pub(crate) fn run_batch(
     // Threads are not waited for: a run that was cancelled ends by itself, but not at once where it
     // is being wired, say. One that calls a law in Python must not outlive the interpreter.
     if laws::waits() {
-        py.detach(|| workers.into_iter().for_each(|worker| drop(worker.join())));
+        py.detach(|| wait_for(&workers));
     }
     outcome
+}
+
+/// Most time that threads are waited for: one that does not notice that its run was cancelled calls
+/// no law.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Wait until all threads have ended, but not for ever.
+fn wait_for(workers: &[JoinHandle<()>]) {
+    let begun = Instant::now();
+    while !workers.iter().all(JoinHandle::is_finished) && begun.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Returns what is hardly meant in a scenario, a sentence each.

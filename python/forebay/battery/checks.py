@@ -31,8 +31,11 @@ REPLICATIONS = 6
 MANY = 20_000
 """Packets that a run with an extreme parameter may send: traffic may have any rate."""
 
-SENT_MUCH = "its sources sent more than"
-"""Words of the engine on a run that sent more packets than it may."""
+SOON = 10.0
+"""Seconds that such a run may take."""
+
+SENT_MUCH = ("its sources sent more than", "it took longer than")
+"""Words of the engine on a run that sent more packets than it may, or wrote more to TCP."""
 
 FAULTS_SHOWN = 3
 """Maximum number of faults of one check that are told."""
@@ -64,7 +67,7 @@ class Examination:
         self.category: str = law["category"]
         self.name: str = law["name"]
         self.example: dict[str, Any] = {}
-        self.accepted: list[dict[str, Any]] = []
+        self.accepted: dict[str, dict[str, Any]] = {}
         self._unrepeated: list[str] = []
         self._repeated = 0
         self._main = Outcome()
@@ -164,7 +167,9 @@ class Examination:
         made = list({place.name: place for place in (*first, *wanted)}.values())
         outcomes = self.bench.run([self.bench.job(each.scenario, check=True) for each in made])
         checks = [self._place(*pair) for pair in zip(made, outcomes, strict=True)]
-        self._main = self._alone(made[0]) if outcomes[0].document is None else outcomes[0]
+        # What breaks an invariant runs, if nobody looks for that.
+        broken = _broken(outcomes[0].reason)
+        self._main = self._alone(made[0]) if broken else outcomes[0]
         yield from (check for check in checks if self._wants(check.name))
 
     def _alone(self, place: Place) -> Outcome:
@@ -234,21 +239,23 @@ class Examination:
     def _parameters(self) -> Check:
         """Extreme values of parameters are refused by their key, or survived."""
         plain = [(None, None, self.example), *changes(self._own_fields(), self.example)]
+        udp = self.category == "traffic" and self._is_for_udp()
         scenarios = [
-            parameter_place(self.category, self.section(given)).scenario for *_, given in plain
+            parameter_place(self.category, self.section(given), udp).scenario for *_, given in plain
         ]
-        jobs = [self.bench.job(each, check=True, max_packets=MANY) for each in scenarios]
+        limits = {"max_packets": MANY, "timeout": SOON}
+        jobs = [self.bench.job(each, check=True, **limits) for each in scenarios]
         outcomes = self.bench.run(jobs)
         refused, faults, kept = 0, [], ""
         for (name, value, given), scenario, outcome in zip(
             plain, scenarios, outcomes, strict=True
         ):
             if outcome.document is not None:
-                if outcome.digest != outcomes[0].digest:
-                    self.accepted.append(given)
+                if name is not None and outcome.digest != outcomes[0].digest:
+                    self.accepted[name] = given
                 continue
             fault = _fault_of(outcome)
-            if self.category == "traffic" and SENT_MUCH in fault:
+            if self.category == "traffic" and any(words in fault for words in SENT_MUCH):
                 continue
             if not fault:
                 refused += 1
@@ -261,6 +268,11 @@ class Examination:
             return Check("parameters", False, _few(faults), numbers, kept)
         told = f"{_count(len(plain) - 1, 'value')}: {refused} refused by key, the others run"
         return Check("parameters", True, told, numbers)
+
+    def _is_for_udp(self) -> bool:
+        """Returns true if traffic can be sent by UDP, with the parameters of its example."""
+        place = parameter_place(self.category, self.section(), udp=True)
+        return not self.bench.run([self.bench.job(place.scenario)])[0].refused
 
     # ---- Repetition ---------------------------------------------------------------------------
 
@@ -312,29 +324,24 @@ class Examination:
 
     def _instances(self) -> Check:
         """Two of it in one network, with other parameters, do what each does alone."""
-        other = self.accepted[-1] if self.accepted else self.example
-        for second in (other, self.example):
-            scenarios = halves(self.category, (self.section(), self.section(second)))
-            one, two, both = self.bench.run([self.bench.job(each) for each in scenarios])
-            if two.document is not None:
-                break
-        if one.document is None or two.document is None or both.document is None:
-            ended = next(each for each in (one, two, both) if each.document is None)
-            repeat = self.bench.keep(f"{self.name}-instances", scenarios[2])
-            return Check("instances", False, _in_line(ended.reason), {}, repeat)
-        alone = [*_rows(one.document), *_rows(two.document)]
-        for row, beside in zip(sorted(alone), sorted(_rows(both.document)), strict=True):
-            if row == beside:
+        if not self.accepted:
+            self._parameters()
+        others = [*self.accepted.values(), self.example]
+        networks = [
+            halves(self.category, (self.section(), self.section(other))) for other in others
+        ]
+        jobs = [self.bench.job(each) for network in networks for each in network]
+        outcomes = self.bench.run(jobs)
+        for number, network in enumerate(networks):
+            one, two, both = outcomes[3 * number : 3 * number + 3]
+            if two.document is None and number < len(networks) - 1:
+                # Accepted for as long as parameters were tried.
                 continue
-            kind, name, text = row
-            was, now = json.loads(text), json.loads(beside[2])
-            key = next(key for key in was if was[key] != now.get(key))
-            told = f"{key} of {name} is {was[key]} alone, and {now[key]} beside another"
-            self.bench.keep(f"{self.name}-instances", scenarios[2])
-            numbers = {"place": f"{kind}.{name}", "column": key, "alone": was[key],
-                       "beside": now[key]}  # fmt: skip
-            return Check("instances", False, told, numbers, self._again("instances"))
-        how = "other parameters" if second is not self.example else "the same parameters"
+            fault, numbers = _difference(one, two, both)
+            if fault:
+                self.bench.keep(f"{self.name}-instances", network[2])
+                return Check("instances", False, fault, numbers, self._again("instances"))
+        how = f"other values of {_list(list(self.accepted))}" if self.accepted else "equal parameters"
         return Check("instances", True, f"two in one network, with {how}, as each alone")
 
     def _threads(self) -> Check:
@@ -434,6 +441,23 @@ def _in_line(reason: str) -> str:
 
 def _digest(outcome: Outcome) -> str:
     return outcome.digest or f"no result ({_in_line(outcome.reason)})"
+
+
+def _difference(one: Outcome, two: Outcome, both: Outcome) -> tuple[str, dict[str, Any]]:
+    """The first difference between two networks that share nothing, alone and in one scenario;
+    empty if there is none."""
+    if one.document is None or two.document is None or both.document is None:
+        ended = next(each for each in (one, two, both) if each.document is None)
+        return _in_line(ended.reason), {}
+    alone = [*_rows(one.document), *_rows(two.document)]
+    for row, beside in zip(sorted(alone), sorted(_rows(both.document)), strict=True):
+        if row != beside:
+            kind, name, text = row
+            was, now = json.loads(text), json.loads(beside[2])
+            key = next(key for key in was if was[key] != now.get(key))
+            told = f"{key} of {name} is {was[key]} alone, and {now[key]} beside another"
+            return told, {"place": f"{kind}.{name}", "alone": was[key], "beside": now[key]}
+    return "", {}
 
 
 def _rows(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -50,9 +50,10 @@ def main_place(category: str, law: Section) -> Place:
     return places_of(category, law)[0]
 
 
-def parameter_place(category: str, law: Section) -> Place:
-    """A place of 0.5 s, for parameters of which many are tried."""
-    place = main_place(category, law)
+def parameter_place(category: str, law: Section, udp: bool = False) -> Place:
+    """A place of 0.5 s, for parameters of which many are tried; traffic is sent by UDP there if
+    `udp`."""
+    place = places_of(category, law)[1 if udp else 0]
     return Place("parameters", "0.5 s of it", {**place.scenario, "duration": "500 ms"}, place.link)
 
 
