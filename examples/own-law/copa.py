@@ -35,7 +35,7 @@ class my_copa:
     memory: Time over which the least round-trip time is taken. [section 2.1]
     queueing_delay: The standing less the least round-trip time.
     velocity: Factor to the steps of the window.
-    inverse: One over delta, as it is now.
+    inverse (packets): One over delta, as it is now.
     """
 
     delta: float = 0.5
@@ -43,7 +43,7 @@ class my_copa:
     memory: Span = "10 s"
     queueing_delay: Probe[Span]
     velocity: Probe[float] = 1.0
-    inverse: Probe[float, "packets"]
+    inverse: Probe[float]
     usual: State[float]  # one over delta in the default mode
     least: State[Span, 3]  # RTTmin, with the times of its samples
     least_at: State[Time, 3]

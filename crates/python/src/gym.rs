@@ -133,7 +133,8 @@ impl Gym {
     /// the next instead. Arrays are filled for all.
     ///
     /// Raises ScenarioError for an action that is no number and where no episode is under way,
-    /// LimitError if a run stops, LawError if a law from outside ends it, EngineError if the engine fails.
+    /// LimitError if a run stops, LawError if a law from outside ends it, EngineError if the engine
+    /// fails.
     fn step(
         &mut self,
         py: Python<'_>,
