@@ -1,5 +1,5 @@
-"""`forebay law-check`: sound laws pass, and each wrong one is rejected by the check that is meant for
-it.
+"""`forebay law-check`: sound laws pass, and each wrong one is rejected by the check that is meant
+for it.
 """
 
 from __future__ import annotations

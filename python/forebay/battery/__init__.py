@@ -29,8 +29,9 @@ def examine(
     """The laws of a file, each as a row of `forebay.run.laws.law_table` with its checks, which are
     made as they are asked for.
 
-    Raises `UserError` for a file that cannot be loaded. Scenarios of those that fail are written to `folder`. `pattern` says which checks are made:
-    those whose name and law, `LAW/CHECK`, it matches.
+    Raises `UserError` for a file that cannot be loaded. Scenarios of those that fail are written to
+    `folder`. `pattern` says which checks are made: those whose name and law, `LAW/CHECK`, it
+    matches.
     """
     laws = [asdict(law) for law in load(path)]
     entries = _entries()

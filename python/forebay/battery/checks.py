@@ -167,7 +167,7 @@ class Examination:
         made = list({place.name: place for place in (*first, *wanted)}.values())
         outcomes = self.bench.run([self.bench.job(each.scenario, check=True) for each in made])
         checks = [self._place(*pair) for pair in zip(made, outcomes, strict=True)]
-        # What breaks an invariant runs, if nobody looks for that.
+        # A run that breaks an invariant goes on where that is not looked for.
         broken = _broken(outcomes[0].reason)
         self._main = self._alone(made[0]) if broken else outcomes[0]
         yield from (check for check in checks if self._wants(check.name))
@@ -247,9 +247,7 @@ class Examination:
         jobs = [self.bench.job(each, check=True, **limits) for each in scenarios]
         outcomes = self.bench.run(jobs)
         refused, faults, kept = 0, [], ""
-        for (name, value, given), scenario, outcome in zip(
-            plain, scenarios, outcomes, strict=True
-        ):
+        for (name, value, given), scenario, outcome in zip(plain, scenarios, outcomes, strict=True):
             if outcome.document is not None:
                 if name is not None and outcome.digest != outcomes[0].digest:
                     self.accepted[name] = given
@@ -341,7 +339,9 @@ class Examination:
             if fault:
                 self.bench.keep(f"{self.name}-instances", network[2])
                 return Check("instances", False, fault, numbers, self._again("instances"))
-        how = f"other values of {_list(list(self.accepted))}" if self.accepted else "equal parameters"
+        how = "equal parameters"
+        if self.accepted:
+            how = f"other values of {_list(list(self.accepted))}"
         return Check("instances", True, f"two in one network, with {how}, as each alone")
 
     def _threads(self) -> Check:
@@ -361,8 +361,8 @@ class Examination:
         beside = {row["replication"]: row["digest"] for row in rows}
         for number, outcome in zip(numbers, alone, strict=True):
             if outcome.digest != beside.get(number):
-                told = f"replication {number}: {_digest(outcome)} alone, {beside.get(number)} beside"
-                return Check("threads", False, f"{told} others", {}, repeat)
+                told = f"{_digest(outcome)} alone, {beside.get(number)} beside others"
+                return Check("threads", False, f"replication {number}: {told}", {}, repeat)
         return Check("threads", True, f"{REPLICATIONS} replications side by side, as each alone")
 
     # ---- What is shown ------------------------------------------------------------------------

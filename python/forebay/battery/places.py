@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 __all__ = ["Place", "Scenario", "Section", "halves", "main_place", "parameter_place", "places_of"]
@@ -122,6 +123,9 @@ _ECN = {
 _BURSTS = {"udp": {}, "traffic": {"pulses": {"rate": "10 Mbit/s", "size": "1000 B",
                                             "on": "30 ms", "off": "400 ms"}}}  # fmt: skip
 
+_NONE: Section = MappingProxyType({})
+"""Nothing beside what a place has."""
+
 _DAYS = 99 * 86_400.0
 """A pause, in seconds."""
 
@@ -129,7 +133,7 @@ _PAUSE = _trace((start + 0.004 * n, 1000) for start in (0.0, _DAYS) for n in ran
 """Twice the rate of a link of 1 Mbit/s for a quarter of a second, and again after `_DAYS`."""
 
 
-# ---- Queues ---------------------------------------------------------------------------------------
+# ---- Queues ----------------------------------------------------------------------------
 
 
 def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
@@ -160,7 +164,8 @@ def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
     failure = {"down": ["1 s"], "up": ["2 s"]}
     yield place("failure", "a link that fails for a second", _ECN, failure=failure, **fast)
     meter = {"token_bucket": {"cir": "400 kbit/s", "cbs": "3 kB"}}
-    yield place("meter", "behind a meter, which colours", _coloured("400 kbit/s"), conditioner=meter)
+    slow = _coloured("400 kbit/s")
+    yield place("meter", "behind a meter, which colours", slow, conditioner=meter)
     shaper = {"leaky": {"rate": "900 kbit/s", "limit": "30 kB"}}
     yield place("shaper", "behind a shaper", {"bursts": _BURSTS}, shaper=shaper)
     yield place("pause", "99 days without a packet", {"pause": _PAUSE}, f"{_DAYS + 10} s")
@@ -169,7 +174,7 @@ def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
     yield Place(drained.name, drained.about, drained.scenario, empties=True)
 
 
-# ---- Conditioners ---------------------------------------------------------------------------------
+# ---- Conditioners ----------------------------------------------------------------------
 
 
 def _conditioner_places(law: Section) -> Iterable[Place]:
@@ -189,8 +194,8 @@ def _conditioner_places(law: Section) -> Iterable[Place]:
                    "max_threshold": ["40 packets", "20 packets"],
                    "max_probability": [0.02, 0.1]}}  # fmt: skip
     yield place("rio", "before a queue that goes by colour", _coloured("400 kbit/s"), queue=rio)
-    lanes = {"priority": {"classify": "precedence",
-                          "classes": [{"droptail": {"limit": "20 packets"}}, {"codel": {}}]}}  # fmt: skip
+    classes: list[Section] = [{"droptail": {"limit": "20 packets"}}, {"codel": {}}]
+    lanes = {"priority": {"classify": "precedence", "classes": classes}}
     yield place("lanes", "before a scheduler", _coloured("400 kbit/s"), queue=lanes)
     shaper = {"leaky": {"rate": "900 kbit/s", "limit": "30 kB"}}
     yield place("shaper", "behind a shaper", {"bursts": _BURSTS}, shaper=shaper)
@@ -207,15 +212,15 @@ def _conditioner_places(law: Section) -> Iterable[Place]:
     yield place("pause", "99 days without a packet", {"pause": _PAUSE}, f"{_DAYS + 10} s")
 
 
-# ---- Congestion controls --------------------------------------------------------------------------
+# ---- Congestion controls ---------------------------------------------------------------
 
 
 def _control_places(law: Section) -> Iterable[Place]:
     def place(
         name: str,
         about: str,
-        tcp: Section = {},
-        flow: Section = {},
+        tcp: Section = _NONE,
+        flow: Section = _NONE,
         duration: str = "4 s",
         **link: Any,
     ) -> Place:
@@ -239,13 +244,14 @@ def _control_places(law: Section) -> Iterable[Place]:
     marks = {"red": {"ecn": True, "min_threshold": "5 packets", "max_threshold": "20 packets",
                      "max_probability": 0.2, "mean_packet": "1500 B"}}  # fmt: skip
     yield place("ecn", "marks instead of drops", {"ecn": True}, several, queue=marks)
-    step = {"dualpi2": {}}
+    step: Section = {"dualpi2": {}}
     yield place("l4s", "a queue of low latency", {"ecn": True}, several, queue=step)
     outage = {"outage": {"down": ["1 s", "4 s"], "up": ["3 s", "4.3 s"]}}
     yield place("outages", "nothing passes for 2 s: timeouts", impairment=outage, duration="10 s")
     files = {"traffic": {"file": {"size": "60 kB", "count": 8, "interval": "3 s"}}}
     yield place("idle", "a file every 3 s", flow=files, duration="25 s")
-    web = {"count": 2, "traffic": {"transfers": {"rate": "10 /s", "sizes": {"constant": {"size": "20 kB"}}}}}
+    transfers = {"rate": "10 /s", "sizes": {"constant": {"size": "20 kB"}}}
+    web = {"count": 2, "traffic": {"transfers": transfers}}
     yield place("transfers", "connections that come and go", flow=web)
     trickle = {"traffic": {"cbr": {"rate": "500 kbit/s", "size": "300 B"}}}
     yield place("trickle", "an application that has little to send", flow=trickle)
@@ -263,7 +269,7 @@ def _control_places(law: Section) -> Iterable[Place]:
     yield place("paced", "paced by TCP", {"pacing": "window"}, several)
 
 
-# ---- Traffic and impairments ----------------------------------------------------------------------
+# ---- Traffic and impairments -----------------------------------------------------------
 
 
 def _traffic_places(law: Section) -> Iterable[Place]:
@@ -272,12 +278,13 @@ def _traffic_places(law: Section) -> Iterable[Place]:
         flows = {"own": {"traffic": law, **flow}}
         return Place(name, about, _network(duration, {**given, **link}, flows))
 
-    udp, tcp = {"udp": {}}, {"tcp": {}}
+    udp: Section = {"udp": {}}
+    tcp: Section = {"tcp": {}}
     yield place("tcp", "written to two TCP connections", {"count": 2, **tcp})
     yield place("udp", "sent by UDP", udp)
     yield place("many", "twenty sources by UDP", {"count": 20, **udp})
     yield place("many-tcp", "twenty connections", {"count": 20, **tcp})
-    late = {"start": {"uniform": ["0 s", "2 s"]}, "stop": "3 s"}
+    late: Section = {"start": {"uniform": ["0 s", "2 s"]}, "stop": "3 s"}
     yield place("stop", "sources that start late and stop early", {"count": 5, **late, **tcp})
     loss = {"loss": {"probability": 0.05}}
     yield place("loss", "TCP with 5 % of packets lost", tcp, impairment=loss)
@@ -290,7 +297,7 @@ def _impairment_places(law: Section) -> Iterable[Place]:
         given = {"queue": {"droptail": {"limit": "20 packets"}}, "impairment": law}
         return Place(name, about, _network(duration, {**given, **link}, flows))
 
-    fast = {"rate": "10 Mbit/s", "reverse": {"impairment": law}}
+    fast: dict[str, Any] = {"rate": "10 Mbit/s", "reverse": {"impairment": law}}
     yield place("overload", "twice the rate of the link, four classes", _coloured("500 kbit/s"))
     yield place("tcp", "both ways of four TCP flows", {"tcp": {"count": 4, "tcp": {}}}, **fast)
     yield place("ecn", "both ways of TCP with ECN and without", _ECN, **fast)
