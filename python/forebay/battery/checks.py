@@ -167,7 +167,7 @@ class Examination:
         made = list({place.name: place for place in (*first, *wanted)}.values())
         outcomes = self.bench.run([self.bench.job(each.scenario, check=True) for each in made])
         checks = [self._place(*pair) for pair in zip(made, outcomes, strict=True)]
-        # A run that breaks an invariant goes on where that is not looked for.
+        # A run that breaks an invariant continues where that is not looked for.
         broken = _broken(outcomes[0].reason)
         self._main = self._alone(made[0]) if broken else outcomes[0]
         yield from (check for check in checks if self._wants(check.name))
