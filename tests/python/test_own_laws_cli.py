@@ -187,6 +187,7 @@ def test_laws_are_named_by_an_option_or_the_environment(typed: Typed) -> None:
     none: no file of data runs code."""
     missing = typed("run", "bn.toml", status=2)
     assert 'links.bn.queue: unknown "short_queue"' in missing.err
+    assert missing.err.endswith("; a law of one's own is loaded by --laws FILE\n")
     given = typed("run", "bn.toml", "--json", "--laws", "short.py").document()
     set_there = typed("run", "bn.toml", "--json", laws=f"short.py{os.pathsep}").document()
     both = typed("run", "bn.toml", "--json", "--laws", "short.py", laws="short.py").document()
