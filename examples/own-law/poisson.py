@@ -27,6 +27,8 @@ class my_poisson:
     def create(law, at):
         if law.rate == 0:
             refuse("rate", "is zero; allowed are rates above 0")
+        if law.size > 65535:
+            refuse("size", "is more than a packet of IP can have; allowed are up to 65535 B")
         # Rounded up, as transmission times are: no more is sent than the rate.
         law.mean_gap = -(-8 * law.size * 10**12 // law.rate)
 

@@ -118,13 +118,17 @@ pub(crate) fn read_at(address: usize) -> Result<Vec<RawLaw>, String> {
 unsafe fn read(table: *const abi::Laws) -> Result<Vec<RawLaw>, String> {
     // SAFETY: by the contract of this function, here and below.
     let table = unsafe { &*table };
-    if table.version != abi::VERSION || (table.size as usize) < size_of::<abi::Laws>() {
+    if table.version != abi::VERSION {
         return Err(format!(
             "is made for version {} of the interface of laws; this Forebay, {}, has version {}",
             table.version,
             env!("CARGO_PKG_VERSION"),
             abi::VERSION
         ));
+    }
+    let (size, all) = (table.size, size_of::<abi::Laws>());
+    if (size as usize) < all {
+        return Err(format!("its table has {size} B; one of version {} has {all} B", abi::VERSION));
     }
     let laws = unsafe { slice(table.laws, table.count as usize) }?;
     laws.iter()
