@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
+import numpy as np
 from numpy.typing import NDArray
 
 class ScenarioError(Exception): ...
@@ -46,3 +47,27 @@ def run_batch(
     tick: Callable[[list[float]], None] | None = None,
     begins: Callable[[list[int], list[list[str]]], None] | None = None,
 ) -> None: ...
+def gym_series(text: str, name: str) -> list[tuple[str, str, str]]: ...
+
+_Filled = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint32]]
+
+class Gym:
+    def __new__(
+        cls,
+        text: str,
+        name: str,
+        decides: Sequence[tuple[str, str, tuple[float, float] | None]],
+        series: Sequence[str],
+        every: str,
+        normalize: str,
+        count: int,
+        threads: int,
+    ) -> Gym: ...
+    def actions(self) -> list[tuple[str, float, float, int]]: ...
+    def series(self) -> list[tuple[str, str, str]]: ...
+    def duration(self) -> float: ...
+    def reset(
+        self, orders: Sequence[tuple[int | None, int, int] | None], filled: _Filled
+    ) -> None: ...
+    def step(self, actions: NDArray[np.float64], renews: bool, filled: _Filled) -> None: ...
+    def drawn(self) -> list[tuple[int, int]]: ...

@@ -21,11 +21,12 @@ EXTRAS = {
     "polars": "frames",
     "dask": "cluster",
     "distributed": "cluster",
+    "gymnasium": "gym",
     "numba": "laws",
 }
 """The extra that installs a library."""
 
-_LARGER_FIRST = ("cluster", "frames", "studies", "plots", "tables", "laws")
+_LARGER_FIRST = ("gym", "cluster", "frames", "studies", "plots", "tables", "laws")
 
 
 class MissingExtraError(UserError, ImportError):

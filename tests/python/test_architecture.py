@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names what is there."""
+"""ARCHITECTURE.md and the glossary name what is there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = re.sub(r"```.*?```", "", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.S)
+PAGES = (ROOT / "ARCHITECTURE.md", ROOT / "docs" / "glossary.md")
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+PAGE = re.sub(r"```.*?```", "", TEXT, flags=re.S)
 NAMES = sorted(set(re.findall(r"`([^`\n]+)`", PAGE)))
 TRACKED = subprocess.run(
     ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True

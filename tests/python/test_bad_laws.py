@@ -270,8 +270,8 @@ def test_a_file_that_has_changed_is_refused(tmp_path: Path) -> None:
     text = (BAD_LAWS / "returns_7.py").read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
     program = (
-        "import sys; from pathlib import Path\n"
-        "import forebay; from forebay.errors import UserError\n"
+        "import sys; from pathlib import Path; import forebay\n"
+        "from forebay.errors import UserError\n"
         "path = Path(sys.argv[1]); forebay.laws.load(path)\n"
         "path.write_text(path.read_text().replace('7', '6'))\n"
         "try: forebay.laws.load(path)\n"

@@ -9,8 +9,9 @@ In a page
   prints;
 - a block whose first line says `file=NAME` belongs to a whole that a test of its own builds.
 
-Blocks of a page run in order, in a folder of their own. Digits that a clock makes are compared as
-"some number"; a line `...` stands for any lines. After a change that is meant to move outputs,
+Blocks of a page run in order, in a folder of their own. Digits that a clock makes, or the version
+of a compiler, are compared as "some number"; a line `...` stands for any lines. After a change that
+is meant to move outputs,
 `FOREBAY_WRITE_DOCS=1 pytest tests/python/test_docs.py` writes what is printed now into the pages;
 read what changed.
 """
@@ -71,6 +72,7 @@ def blocks(page: str) -> list[Block]:
 CLOCKED = [
     (re.compile(r"simulated in [\d. ]+ (us|ms|s),"), "simulated in SOME TIME,"),
     (re.compile(r"(\d+) runs in \d+ s"), r"\1 runs in SOME s"),
+    (re.compile(r"numba [\d.]+"), "numba SOME VERSION"),
 ]
 
 

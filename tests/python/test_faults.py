@@ -487,6 +487,54 @@ def test_workers_that_all_leave_are_told(
     assert capfd.readouterr().err.count(told) > 1
 
 
+def test_a_cluster_outlives_a_law_that_does_not_return(tmp_path: Path, cluster: str) -> None:
+    """A cluster outlives a law of one's own that does not return: that costs its run alone, which
+    is kept as failed with the law's name, and no worker."""
+    (tmp_path / "late.py").write_text(LATE)
+    (tmp_path / "late.toml").write_text(LATE_SCENARIO)
+    (tmp_path / "sweep.toml").write_text(LATE_SWEEP)
+    words = ("sweep", "sweep.toml", "--laws", "late.py", "--law-timeout", "0.5", "--json")
+    done = subprocess.run(
+        command(*words, "--executor", f"dask:{cluster}"),
+        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert [row["links.wire.queue.late.late"] for row in document["failed"]] == [True, True]
+    assert all('"late" at links.wire.queue' in row["reason"] for row in document["failed"])
+    assert document["runs"] == 2
+    assert [law["name"] for law in document["laws"]] == ["late"]
+
+
+LATE = """
+import forebay
+from forebay.laws import PASS
+
+
+@forebay.law(kind="queue")
+class late:
+    \"\"\"A queue that does not answer if it is told so.\"\"\"
+
+    late: bool = False
+
+    def enqueue(law, at):
+        while law.late:
+            pass
+        return PASS
+"""
+LATE_SCENARIO = front.SCENARIO.replace(
+    'queue = { droptail = { limit = "50 packets" } }', "queue = { late = {} }"
+)
+LATE_SWEEP = """
+scenario = "late.toml"
+replications = 2
+quantities = ["events"]
+
+[grid]
+"links.wire.queue.late.late" = [false, true]
+"""
+
+
 def test_a_cluster_may_lose_its_processes(
     through: list[str], sweep: Path, tmp_path: Path, cluster: str
 ) -> None:

@@ -157,7 +157,8 @@ def test_commands_that_read_scenarios_take_laws(name: str) -> None:
     """Commands that read scenarios take laws by the same options, so that none is left behind."""
     options = {word for action in COMMANDS[name].actions for word in action.option_strings}
     assert ("--laws" in options) == (name in RUNNING or name in READING)
-    assert ("--law-timeout" in options) == (name in RUNNING)
+    # law-check is told its file as what it checks.
+    assert ("--law-timeout" in options) == (name in RUNNING or name == "law-check")
 
 
 @pytest.mark.parametrize("name", ["lab", "report"])
@@ -186,6 +187,7 @@ def test_laws_are_named_by_an_option_or_the_environment(typed: Typed) -> None:
     none: no file of data runs code."""
     missing = typed("run", "bn.toml", status=2)
     assert 'links.bn.queue: unknown "short_queue"' in missing.err
+    assert missing.err.endswith("; a law of one's own is loaded by --laws FILE\n")
     given = typed("run", "bn.toml", "--json", "--laws", "short.py").document()
     set_there = typed("run", "bn.toml", "--json", laws=f"short.py{os.pathsep}").document()
     both = typed("run", "bn.toml", "--json", "--laws", "short.py", laws="short.py").document()
@@ -244,6 +246,7 @@ def test_the_catalogue_says_where_laws_came_from(typed: Typed) -> None:
     (others,) = typed("mechanisms", "red", "--json").document()
     assert "origin" not in others
     assert "short_queue" in typed("schema", "--laws", "short.py").out
+    assert "--laws" in typed("--complete", "mechanisms", "--la").out.split()
     assert "short_queue" not in typed("schema").out
 
 
@@ -479,7 +482,8 @@ print(json.dumps([results.laws, page, forebay.queue.short_queue.__doc__]))
 
 
 def test_studies_load_laws(typed: Typed) -> None:
-    """A study that has a law of one's own is reproduced, and its command loads the law."""
+    """A study that has a law of one's own is reproduced, its command loads the law, and runs of
+    another state of the law's file are refused, not mixed with."""
     files = {**front.STUDY_FILES}
     wire = 'queue = { droptail = { limit = "100 packets" } }'
     assert wire in files["scenario.toml"]
@@ -492,6 +496,11 @@ def test_studies_load_laws(typed: Typed) -> None:
     assert 'unknown "short_queue"' in typed(*words, status=2).err
     document = typed(*words, "--laws", "short.py").document()
     assert document["command"].endswith("--laws short.py")
+    words = (*words, "--laws", "short.py", "--resume")
+    assert typed(*words).document()["claims"] == document["claims"]
+    path = typed.folder / "short.py"
+    path.write_text(SHORT_QUEUE.replace("PASS\n", "PASS  # as before\n"))
+    assert "--resume: out/runs.sqlite: holds runs of another state" in typed(*words, status=2).err
 
 
 def test_the_header_is_in_the_package(typed: Typed) -> None:

@@ -33,6 +33,9 @@ pub struct Network {
     /// The merged counters of several partitions, if nothing has happened since.
     merged: Option<Counters>,
     started: bool,
+    /// True if every counter is at the current time: a run was complete, and nothing has happened
+    /// since.
+    synced: bool,
     /// Data packets sent before the present measurement window, and those of them that neither
     /// arrived nor were dropped before it.
     before: Traffic,
@@ -85,6 +88,7 @@ impl Default for Network {
             exchange: None,
             merged: None,
             started: false,
+            synced: false,
             before: Traffic::default(),
         }
     }
@@ -261,7 +265,7 @@ impl Network {
             self.started = true;
             self.begin();
         }
-        self.merged = None;
+        (self.merged, self.synced) = (None, false);
         self.partitions.iter_mut().for_each(|partition| partition.core.sync_time = limit);
         let complete = match &self.exchange {
             Some(exchange) => exchange.run(&mut self.partitions, limit, budget),
@@ -270,6 +274,7 @@ impl Network {
                 let complete = partition.advance(limit, budget);
                 if complete {
                     partition.finish(limit);
+                    self.synced = true;
                 }
                 complete
             }
@@ -470,6 +475,9 @@ impl Network {
     }
 
     fn sync_counters(&mut self) {
+        if self.synced {
+            return;
+        }
         self.partitions.iter_mut().for_each(Partition::sync_counters);
     }
 }

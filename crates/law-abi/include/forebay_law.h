@@ -48,7 +48,7 @@ extern "C" {
 #define FOREBAY_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* ---- What a law is ---------------------------------------------------------------------------- */
+/* ---- What a law is ------------------------------------------------------------------- */
 
 /* Kinds of laws. A law of kind FOREBAY_QUEUE decides when packets arrive and, if it has `dequeue`,
  * on each packet at the head of a queue that the engine keeps in order of arrival. One of kind
@@ -67,7 +67,7 @@ enum {
 enum {
   FOREBAY_DRAWS = 1,             /* it draws random numbers: facts have `random`; not schedulers,
                                     nor `create`, `departed`, `ready_at` and `green_at` */
-  FOREBAY_OWN_LIMIT = 2,         /* queue: it limits the buffer itself, and gets no parameter `limit` */
+  FOREBAY_OWN_LIMIT = 2,         /* queue: it limits the buffer itself, and has no `limit` */
   FOREBAY_TRANSPARENT = 4,       /* queue: it lets a packet that finds the link idle pass unchanged,
                                     and its state does not depend on such packets */
   FOREBAY_SHAPES = 8,            /* discipline, scheduler: may give none though packets wait, and
@@ -76,9 +76,9 @@ enum {
   FOREBAY_USES_RTT = 32,         /* conditioner: senders report their round-trip times */
   FOREBAY_REORDERS = 64,         /* impairment: packets may overtake each other */
   FOREBAY_SAMPLES = 128,         /* control: `sampled` and `lost` are called */
-  FOREBAY_EXACT_MARKS = 256,     /* control: the receiver echoes which segments were marked (RFC 8257) */
-  FOREBAY_L4S = 512,             /* control: scalable, ECT(1), accurate ECN feedback (RFC 9331, 9768) */
-  FOREBAY_ENDLESS = 1024,        /* traffic: it never runs out, so that TCP decides how much is sent */
+  FOREBAY_EXACT_MARKS = 256,     /* control: receivers echo which segments were marked (RFC 8257) */
+  FOREBAY_L4S = 512,             /* control: scalable, ECT(1), accurate feedback (RFC 9331, 9768) */
+  FOREBAY_ENDLESS = 1024,        /* traffic: it never runs out: TCP decides how much is sent */
   FOREBAY_TRANSFERS = 2048       /* traffic: each burst is a transfer over TCP that is completed */
 };
 
@@ -138,12 +138,12 @@ typedef struct forebay_probe {
 /* A decision: 0 or more is what is decided, below 0 an error, upon which the run ends. */
 typedef int32_t forebay_call(void *state, void *facts);
 
-/* Places of the decisions of each kind in `decide`. Those left out (null) decide nothing: queues and
- * conditioners let packets pass, controls do nothing. */
+/* Places of the decisions of each kind in `decide`. Those left out (null) decide nothing: queues
+ * and conditioners let packets pass, controls do nothing. */
 enum {
   /* FOREBAY_QUEUE, FOREBAY_DISCIPLINE; struct forebay_queue_facts */
   FOREBAY_ENQUEUE = 0,  /* a packet arrives: a verdict */
-  FOREBAY_DEQUEUE = 1,  /* queue: a verdict on the packet at the head; discipline: which goes next */
+  FOREBAY_DEQUEUE = 1,  /* queue: a verdict on the head; discipline: which goes next */
   FOREBAY_DEPARTED = 2, /* queue: an admitted packet leaves the queue; 0 */
   FOREBAY_READY_AT = 3, /* discipline with FOREBAY_SHAPES: writes `time`; 0 */
   /* FOREBAY_SCHEDULER; struct forebay_scheduler_facts */
@@ -203,7 +203,7 @@ typedef struct forebay_laws {
   const forebay_law *const *laws;
 } forebay_laws;
 
-/* ---- What is decided -------------------------------------------------------------------------- */
+/* ---- What is decided ----------------------------------------------------------------- */
 
 /* Verdicts on packets. A mark needs a packet that is ECN-capable. */
 enum {
@@ -252,7 +252,7 @@ enum {
   FOREBAY_RESOURCE_CELL = 5
 };
 
-/* ---- Facts ------------------------------------------------------------------------------------ */
+/* ---- Facts --------------------------------------------------------------------------- */
 
 /* The random stream of a law. */
 typedef struct forebay_random forebay_random;
@@ -290,7 +290,7 @@ typedef struct forebay_queue_facts {
   int64_t sojourn;     /* dequeue: how long the packet at the head has waited */
   int64_t round;       /* dequeue: heads dropped before it in this dequeue */
   int64_t empty;       /* dequeue: 1 if there is no packet at the head: none waits (any more) */
-  int64_t handle;      /* discipline, enqueue: of the packet that arrives; dequeue, out: of the next */
+  int64_t handle;      /* discipline, enqueue: of what arrives; dequeue, out: of the next */
   int64_t time;        /* ready_at, out: when the next may leave */
 } forebay_queue_facts;
 
@@ -368,7 +368,7 @@ typedef struct forebay_impairment_facts {
   int64_t delay; /* out, with FOREBAY_DELAYED */
 } forebay_impairment_facts;
 
-/* ---- What a law may call ---------------------------------------------------------------------- */
+/* ---- What a law may call ------------------------------------------------------------- */
 
 /* Functions of the host. `facts` are those of the call that they are called from. */
 typedef struct forebay_host {

@@ -120,7 +120,7 @@ numbers! {
 }
 
 numbers! {
-    /// Decisions: verdicts, answers, passages.
+    /// Numbers of what is decided.
     pub mod verdict {
         PASS: i32 = 0;
         MARK: i32 = 1;
@@ -471,9 +471,8 @@ pub fn layout() -> String {
     let mut numbers = Map::new();
     macro_rules! number {
         ($($group:ident),*) => { $(
-            let all = $group::ALL.iter();
-            let group: Map<String, Value> =
-                all.map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            let each = $group::ALL.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
+            let group: Map<String, Value> = each.collect();
             numbers.insert(stringify!($group).to_owned(), Value::Object(group));
         )* };
     }

@@ -45,29 +45,32 @@ pub use raw::Table;
 /// of flows. A panic ends the run and names the law, where panics unwind.
 #[macro_export]
 macro_rules! export_law {
+    (@table $host:expr; $($entry:path),+) => {{
+        static TABLE: $crate::export::Table = $crate::export::Table::new();
+        TABLE.get($host, || ::std::vec![$({
+            struct This;
+            impl $crate::export::Exported for This {
+                const WORDS: usize = $crate::export::words($entry.fields);
+
+                fn entry() -> &'static dyn ::core::any::Any {
+                    &$entry
+                }
+
+                fn flags() -> &'static ::std::sync::OnceLock<u32> {
+                    static FLAGS: ::std::sync::OnceLock<u32> = ::std::sync::OnceLock::new();
+                    &FLAGS
+                }
+            }
+            $crate::export::law::<This, _>(&$entry)
+        }),+])
+    }};
     ($($entry:path),+ $(,)?) => {
         /// Gives the table of the laws of this library.
         #[unsafe(no_mangle)]
         pub extern "C" fn forebay_laws_v1(
             host: ::core::option::Option<&'static $crate::abi::Host>,
         ) -> ::core::option::Option<&'static $crate::abi::Laws> {
-            static TABLE: $crate::export::Table = $crate::export::Table::new();
-            TABLE.get(host, || ::std::vec![$({
-                struct This;
-                impl $crate::export::Exported for This {
-                    const WORDS: usize = $crate::export::words($entry.fields);
-
-                    fn entry() -> &'static dyn ::core::any::Any {
-                        &$entry
-                    }
-
-                    fn flags() -> &'static ::std::sync::OnceLock<u32> {
-                        static FLAGS: ::std::sync::OnceLock<u32> = ::std::sync::OnceLock::new();
-                        &FLAGS
-                    }
-                }
-                $crate::export::law::<This, _>(&$entry)
-            }),+])
+            $crate::export_law!(@table host; $($entry),+)
         }
     };
 }
@@ -120,9 +123,9 @@ pub trait Build: Copy + Send + Sync + 'static {
 
 /// A law of one kind, on the side of the library.
 trait Guest: Sized + 'static {
-    /// What makes one.
+    /// Maker of one.
     type Build: Copy + 'static;
-    /// What is handed in for a decision: a struct of `abi` that begins with a head.
+    /// Facts of its decisions: a struct of `abi` that begins with a head.
     type Facts: raw::Facts;
     /// The kind.
     const KIND: u32;
@@ -162,13 +165,13 @@ trait Guest: Sized + 'static {
     }
 }
 
-/// What a law is made of.
+/// The material of a law.
 struct Given<'a> {
     section: &'a Section<'a>,
     link: LinkFacts,
 }
 
-/// What `make` makes of parameters with these `values`, for the rate of a link.
+/// The result of `make` for parameters with these `values`, for the rate of a link.
 fn build<T>(
     values: Values,
     rate: Rate,
@@ -180,7 +183,7 @@ fn build<T>(
     make(&Given { section: &section, link: LinkFacts::of(rate) })
 }
 
-/// What `make` makes of the example of `entry`.
+/// The result of `make` for the example of `entry`.
 fn of_example<B: Copy, T>(
     entry: &Entry<B>,
     make: impl FnOnce(B, &Given<'_>) -> Result<T, Problem>,

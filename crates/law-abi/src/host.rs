@@ -1,6 +1,6 @@
-//! Functions of the engine that laws may call: complaints, drops, random numbers, arithmetic.
+//! Functions of the host, which laws may call.
 
-#![expect(unsafe_code, reason = "a C interface: what laws hand in is read by pointer")]
+#![expect(unsafe_code, reason = "a C interface: laws hand in pointers")]
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
@@ -17,12 +17,10 @@ thread_local! {
     static COMPLAINT: RefCell<Option<(Option<String>, String)>> = const { RefCell::new(None) };
 }
 
-/// The last complaint, which is then no longer one.
 pub(crate) fn complaint() -> Option<(Option<String>, String)> {
     COMPLAINT.with_borrow_mut(Option::take)
 }
 
-/// Forget complaints of before.
 pub(crate) fn clear_complaint() {
     COMPLAINT.set(None);
 }

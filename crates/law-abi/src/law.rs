@@ -9,7 +9,7 @@ use forebay_parameters::{
 use forebay_units::{Frequency, Rate, Size, Span};
 
 use crate::abi::{self, kind, parameter_flag, parameter_type, probe_type};
-use crate::names::{category, decisions, essential};
+use crate::decisions::{category, decisions, essential};
 use crate::raw::{Instance, RawLaw, RawParameter, Words};
 use crate::watch::{Label, label};
 
@@ -119,7 +119,7 @@ impl OuterLaw {
     }
 }
 
-/// Facts of the place of a law that is created.
+/// Facts of the place of a law, at its creation.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CreateFacts {
     pub(crate) link_rate: Option<Rate>,

@@ -9,12 +9,12 @@
 pub mod abi;
 mod conditioner;
 mod control;
+mod decisions;
 mod discipline;
 pub mod export;
 mod host;
 mod impairment;
 mod law;
-mod names;
 mod queue;
 mod raw;
 mod scheduler;
@@ -78,12 +78,25 @@ impl LoadedLaws {
         laws.collect::<Result<Vec<_>, String>>().map(Self)
     }
 
-    /// Add them to `registry`.
+    /// Add them to `registry`, in place of laws of the same name of which `replaces` is true.
     ///
     /// # Errors
     /// A name that its category has already; then none is added.
-    pub fn add_to(&self, registry: &mut Registry) -> Result<(), String> {
+    pub fn add_to(
+        &self,
+        registry: &mut Registry,
+        replaces: impl Fn(&LoadedLaw) -> bool,
+    ) -> Result<(), String> {
         let mut all = registry.clone();
+        for law in self.laws().filter(replaces) {
+            match law.category {
+                "queue" => all.remove::<Queues>(law.name),
+                "conditioner" => all.remove::<Conditioners>(law.name),
+                "control" => all.remove::<Controls>(law.name),
+                "traffic" => all.remove::<Traffics>(law.name),
+                _ => all.remove::<Impairments>(law.name),
+            }
+        }
         for law in &self.0 {
             match law.raw.kind {
                 abi::kind::QUEUE => all.add::<Queues>(&[queue::entry(law)]),
@@ -102,7 +115,7 @@ impl LoadedLaws {
     /// Their descriptions.
     pub fn laws(&self) -> impl Iterator<Item = LoadedLaw> {
         self.0.iter().map(|law| LoadedLaw {
-            category: names::category(law.raw.kind).unwrap_or_default(),
+            category: decisions::category(law.raw.kind).unwrap_or_default(),
             name: law.raw.name,
             contents: law.contents,
         })

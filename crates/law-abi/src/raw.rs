@@ -1,5 +1,5 @@
-//! Reading of tables of laws, and calls of them: with `host.rs`, which is what they may call, all
-//! that is unsafe on the side of the engine.
+//! Reading of tables of laws, calls of them, and what they may call: all that is unsafe on the side
+//! of the engine.
 //!
 //! A library is trusted as any code that is loaded: a table whose pointers lead nowhere cannot be
 //! told from one that is right. What can be checked of it is.
@@ -14,8 +14,8 @@ use forebay_kernel::Stream;
 use forebay_network::LawFault;
 
 use crate::abi::{self, Head};
+use crate::decisions::{CREATE, DESTROY, PROBE, allowed, decision_name};
 use crate::host::{Dropped, HOST, clear_complaint, complaint};
-use crate::names::{CREATE, DESTROY, PROBE, allowed, decision_name};
 use crate::watch::{Label, at, watch};
 
 /// A law as its table says it, with texts that live as long as the program.
@@ -456,12 +456,14 @@ impl Instance {
     fn failed(&self, decision: usize, now: i64, code: i32) -> ! {
         let told = match complaint() {
             Some((_, message)) => message,
-            None => format!(
-                "returned {code}, an error; allowed are {}",
-                allowed(self.law.kind, decision)
-            ),
+            None => format!("returned {code}, an error; allowed are {}", self.allowed(decision)),
         };
         self.end_run(decision, now, &told)
+    }
+
+    /// Numbers that may be returned from a decision, in words.
+    fn allowed(&self, decision: usize) -> &'static str {
+        allowed(self.law.kind, decision)
     }
 
     /// End the run: in this decision at `now`, the law did what is `told`.

@@ -4,18 +4,23 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::decisions::decision_name;
+
 /// Label of a law at its place in a scenario. Labels live as long as the program.
 #[derive(Debug)]
 pub(crate) struct Label {
     /// The category of the law and its name: `queue "my_codel"`.
-    law: String,
+    pub(crate) law: String,
     /// Its place, such as `links.bn.queue`.
-    place: String,
+    pub(crate) place: String,
     /// The kind of the law.
-    kind: u32,
-    /// Its own place among all labels.
+    pub(crate) kind: u32,
+    /// Its place among all labels.
     number: usize,
 }
+
+/// All labels.
+static LABELS: Mutex<Vec<&'static Label>> = Mutex::new(Vec::new());
 
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -26,18 +31,16 @@ impl std::fmt::Display for Label {
     }
 }
 
-static LABELS: Mutex<Vec<&'static Label>> = Mutex::new(Vec::new());
-
 /// The label of `law`, of this kind, at `place`: the same one each time.
 pub(crate) fn label(law: String, kind: u32, place: String) -> &'static Label {
-    let mut known = lock(&LABELS);
-    let same = |known: &&&Label| known.law == law && known.place == place && known.kind == kind;
-    if let Some(found) = known.iter().find(same) {
+    let mut labels = lock(&LABELS);
+    let is_same = |label: &Label| (&label.law, label.kind, &label.place) == (&law, kind, &place);
+    if let Some(found) = labels.iter().find(|label| is_same(label)) {
         return found;
     }
-    let label: &'static Label =
-        Box::leak(Box::new(Label { law, place, kind, number: known.len() }));
-    known.push(label);
+    let number = labels.len();
+    let label: &'static Label = Box::leak(Box::new(Label { law, place, kind, number }));
+    labels.push(label);
     label
 }
 
@@ -47,7 +50,7 @@ struct Watched {
     calls: AtomicU64,
     /// The number of the label of the law that was called last.
     label: AtomicUsize,
-    /// The decision that it was called for.
+    /// The decision that it was asked for.
     decision: AtomicUsize,
     /// The simulated time of that call, in ps.
     now: AtomicI64,
@@ -128,8 +131,9 @@ pub fn under_way() -> Vec<UnderWay> {
         if calls & 1 == 0 || watched.calls.load(Ordering::Acquire) != calls {
             continue;
         }
-        let Some(label) = lock(&LABELS).get(label).copied() else { continue };
-        let called = crate::names::decision_name(label.kind, decision);
+        let label = lock(&LABELS).get(label).copied();
+        let Some(label) = label else { continue };
+        let called = decision_name(label.kind, decision);
         let law = format!("{label}{}, {called}", at(now));
         found.push(UnderWay { call: (thread, calls), law });
     }

@@ -149,6 +149,15 @@ impl Registry {
         Ok(())
     }
 
+    /// Take the mechanism that is called `name` out of category `C`, if it is there.
+    pub fn remove<C: Category>(&mut self, name: &str) {
+        if let Some(place) = self.shelves.iter().position(|shelf| is::<C>(shelf.as_ref())) {
+            let mut left = self.entries::<C>().to_vec();
+            left.retain(|entry| entry.name != name);
+            self.shelves[place] = Arc::new(Entries::<C>(left));
+        }
+    }
+
     /// The mechanisms of category `C`, in the order in which they were added.
     #[must_use]
     pub fn entries<C: Category>(&self) -> &[Entry<C::Build>] {

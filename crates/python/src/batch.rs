@@ -130,7 +130,8 @@ enum Outcome {
 /// warnings of its scenario, before the first begins. `done(index, result_json, tables)` is called
 /// on this thread as each finishes, in any order, or `failed(index, error)` with a LimitError if it
 /// exceeds a limit of its job, a LawError if a law from outside ended it, or an EngineError if the
-/// engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops the batch: finished runs have been reported.
+/// engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops the batch:
+/// finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]
@@ -207,7 +208,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             None => {
                 let (text, name, assignments) = &key;
                 let scenario = read_scenario(text, name, assignments)?;
-                let laws = Arc::new(laws::chosen(scenario.resolved()));
+                let laws = Arc::new(laws::chosen(scenario.parameters()));
                 let read = (Arc::new(scenario.undescribed()), laws);
                 known.insert(key, read.clone());
                 read

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use forebay_scenario::{FileText, Scenario, ScenarioError, expand, packets_of};
+use forebay_scenario::{FileText, Registry, Scenario, ScenarioError, expand, packets_of};
 
 use crate::laws::registry;
 
@@ -24,7 +24,17 @@ pub(crate) fn read_scenario(
     name: &str,
     assignments: &[String],
 ) -> Result<Scenario, ScenarioError> {
-    Scenario::parse_beside(&registry(), text, name, assignments, &|file| read_beside(name, file))
+    read_with(&registry(), text, name, assignments)
+}
+
+/// The same, which can choose from the mechanisms of `registry`.
+pub(crate) fn read_with(
+    registry: &Registry,
+    text: &str,
+    name: &str,
+    assignments: &[String],
+) -> Result<Scenario, ScenarioError> {
+    Scenario::parse_beside(registry, text, name, assignments, &|file| read_beside(name, file))
 }
 
 /// The files that the scenario of `text` reads, by their paths.

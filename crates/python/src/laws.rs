@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-use forebay_law_abi::{LoadedLaws, abi, under_way};
+use forebay_law_abi::{LoadedLaw, LoadedLaws, abi, under_way};
 use forebay_scenario::Registry;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub(crate) struct OuterLaw {
     file: String,
     /// Hash of its source: 16 hexadecimal digits.
     contents: &'static str,
-    /// How it runs: `library`, `python`, or a compiler with its version.
+    /// Way in which it runs: `library`, `python`, or a compiler with its version.
     ran_as: String,
     /// Version of the interface.
     abi: u32,
@@ -86,6 +86,9 @@ pub(crate) fn waits() -> bool {
     WAITS.load(Ordering::Relaxed)
 }
 
+/// The file of laws that were defined in a cell of a notebook.
+const NOTEBOOK: &str = "notebook";
+
 /// Add laws to the registry of this process; which, as JSON.
 fn add(loaded: &LoadedLaws, file: &str, ran_as: &str) -> Result<String, String> {
     start_watch();
@@ -99,7 +102,16 @@ fn add(loaded: &LoadedLaws, file: &str, ran_as: &str) -> Result<String, String> 
     });
     let laws: Vec<OuterLaw> = laws.collect();
     with_known(|known| {
-        loaded.add_to(&mut known.registry).map(|()| known.laws.extend_from_slice(&laws))
+        // A cell that is run again after an edit means the law as it is now.
+        let is_cell = |law: &OuterLaw| law.file == NOTEBOOK && file == NOTEBOOK;
+        let is_same = |law: &OuterLaw, new: &LoadedLaw| {
+            is_cell(law) && law.category == new.category && law.name == new.name
+        };
+        let replaces = |new: &LoadedLaw| known.laws.iter().any(|law| is_same(law, new));
+        loaded.add_to(&mut known.registry, replaces)?;
+        known.laws.retain(|law| !loaded.laws().any(|new| is_same(law, &new)));
+        known.laws.extend_from_slice(&laws);
+        Ok::<(), String>(())
     })?;
     Ok(json(&laws))
 }

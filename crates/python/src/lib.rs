@@ -8,6 +8,8 @@ mod aside;
 mod batch;
 mod convert;
 mod files;
+mod gym;
+mod gym_pool;
 mod laws;
 mod memory;
 
@@ -140,7 +142,7 @@ fn files_of(text: &str, name: &str, set: Vec<String>) -> PyResult<Vec<std::path:
 /// Raises ScriptError if it cannot be run.
 #[pyfunction]
 fn tcp_script(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
-    forebay_scripts::run_text(text, name, &overrides, &forebay_scenario::registry())
+    forebay_scripts::run_text(text, name, &overrides, &laws::registry())
         .map_err(|error| ScriptError::new_err(error.to_string()))
 }
 
@@ -178,5 +180,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
+    module.add_class::<gym::Gym>()?;
+    module.add_function(wrap_pyfunction!(gym::gym_series, module)?)?;
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(crate) struct FlowPlan {
     pub(crate) largest: u64,
     pub(crate) parameters: FlowParameters,
     pub(crate) path: String,
-    transport: Transport,
+    pub(crate) transport: Transport,
     /// The aggregate that controls its calls.
     pub(crate) aggregate: Option<usize>,
     /// True if a conditioner on the way adapts to round-trip times, which TCP then reports.
@@ -52,7 +52,8 @@ pub(crate) struct FlowPlan {
     empty: Option<Paths>,
 }
 
-enum Transport {
+/// Transport of a group of flows.
+pub(crate) enum Transport {
     Tcp(Box<TcpParameters>, Arc<ControlFactory>, TrafficKind),
     Udp(UdpParameters, TrafficKind),
     Calls(Box<CallsPlan>),

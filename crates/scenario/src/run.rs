@@ -11,7 +11,7 @@ use forebay_network::record::{
     AdjustmentLog, CallLog, Column, PaceLog, PacketTrace, RecordTable, ReductionLog, TransferLog,
 };
 use forebay_network::record_order::{PacketOrder, Tables};
-use forebay_parameters::{Echo, Node, Problem, Registry};
+use forebay_parameters::{Echo, Node, Problem, Registry, names_of};
 use forebay_units::{Span, Time};
 
 use crate::VERSION;
@@ -106,21 +106,43 @@ impl Scenario {
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
         let (mut root, sources) = read_tree(text, file, assignments, files)?;
-        let fail = |problem: Problem| sources.locate(problem);
-        profiles::expand(&mut root).map_err(|problem| fail(parse::blame(problem, assignments)))?;
-        load(&mut root, files).map_err(|problem| fail(parse::blame(problem, assignments)))?;
+        let fail = |problem: Problem| sources.locate(parse::blame(problem, assignments));
+        profiles::expand(&mut root).map_err(fail)?;
+        load(&mut root, files).map_err(fail)?;
+        let of_file = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml");
+        Self::checked(root, registry, of_file, &fail)
+    }
+
+    /// The same scenario with what `change` makes of its tree, in which files have been read and
+    /// all that it includes and repeats is written out. It can choose from the mechanisms of
+    /// `registry`; `file` is what its errors name.
+    ///
+    /// # Errors
+    /// Those of `change`, and as [`Scenario::parse`].
+    pub fn changed(
+        &self,
+        registry: &Registry,
+        file: &str,
+        change: impl FnOnce(&mut Node) -> Result<(), Problem>,
+    ) -> Result<Self, ScenarioError> {
+        let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
+        let mut root = self.root.clone();
+        change(&mut root).map_err(fail)?;
+        Self::checked(root, registry, &self.name, &fail)
+    }
+
+    /// The scenario of the tree `root`, which is called `name` unless it says otherwise; `fail`
+    /// says where a problem with it is.
+    fn checked(
+        root: Node,
+        registry: &Registry,
+        name: &str,
+        fail: &dyn Fn(Problem) -> ScenarioError,
+    ) -> Result<Self, ScenarioError> {
         let echo = Echo::default();
-        let plan = read_plan(&root, &echo, registry)
-            .map_err(|problem| fail(parse::blame(problem, assignments)))?;
-        let mut name = plan.parameters.name.clone();
-        if name.is_empty() {
-            name = file
-                .rsplit(['/', '\\'])
-                .next()
-                .unwrap_or(file)
-                .trim_end_matches(".toml")
-                .to_owned();
-        }
+        let plan = read_plan(&root, &echo, registry).map_err(fail)?;
+        let own = plan.parameters.name.as_str();
+        let name = if own.is_empty() { name.to_owned() } else { own.to_owned() };
         let mut summary = Summary {
             name: name.clone(),
             scenario_hash: String::new(),
@@ -136,8 +158,7 @@ impl Scenario {
         (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes());
         let hosts = hosts::resolved(&plan.flows);
         drop(plan);
-        let warnings = echo.take_warnings().into_iter();
-        let warnings = warnings.map(|problem| fail(parse::blame(problem, assignments))).collect();
+        let warnings = echo.take_warnings().into_iter().map(fail).collect();
         let mut resolved = echo.into_inner();
         // A default that is spelled out changes no hash.
         hosts.iter().filter(|(.., is_node)| *is_node).for_each(|(path, ..)| {
@@ -148,6 +169,24 @@ impl Scenario {
         summary.scenario_hash.clone_from(&hash);
         let registry = registry.clone();
         Ok(Self { root, registry, name, hash, resolved, summary, warnings })
+    }
+
+    /// The value of the parameter at the key path `path` as the scenario resolves it, default
+    /// included; `None` if there is none, or it was not given and has no default.
+    #[must_use]
+    pub fn resolved(&self, path: &str) -> Option<&str> {
+        self.resolved.get(path).map(String::as_str).filter(|value| *value != ABSENT)
+    }
+
+    /// The name of the mechanism that the scenario chooses under the key path `path`, by default or
+    /// not.
+    #[must_use]
+    pub fn chosen(&self, path: &str) -> Option<&str> {
+        let below = format!("{path}.");
+        let mut inside = self.resolved.range(below.clone()..);
+        let (first, _) = inside.next().filter(|(key, _)| key.starts_with(&below))?;
+        // The mechanism is echoed before its parameters, which stand below it.
+        names_of(&first[below.len()..])?.first().copied()
     }
 
     /// The same without its parameters one by one, which take as much memory as all else: only
@@ -166,7 +205,7 @@ impl Scenario {
 
     /// Every parameter by key path, defaults included, as canonical text.
     #[must_use]
-    pub fn resolved(&self) -> &std::collections::BTreeMap<String, String> {
+    pub fn parameters(&self) -> &std::collections::BTreeMap<String, String> {
         &self.resolved
     }
 
@@ -341,8 +380,8 @@ fn read_plan<'a>(
     })
 }
 
-/// Result of `run`, or that it was cancelled or a law was at fault: the engine unwinds from within a
-/// batch of packets.
+/// Result of `run`, or that it was cancelled, or that a law was at fault: the engine unwinds from
+/// within a batch of packets.
 pub(crate) fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Stopped> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if panic.is::<Cancelled>() {
@@ -375,7 +414,7 @@ fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
 pub(crate) struct Run<'a> {
     pub(crate) plan: Plan<'a>,
     pub(crate) wired: Wired,
-    pub(crate) supervisor: Supervisor<'a>,
+    pub(crate) supervisor: Supervisor<&'a Control>,
     pub(crate) series: Option<Series>,
     pub(crate) checking: Option<Checking>,
     /// Events between two looks at whether it is to stop.

@@ -1,5 +1,6 @@
 //! Looking, while a run lasts, whether it is to stop.
 
+use std::ops::Deref;
 use std::sync::atomic::Ordering;
 
 use forebay_engine::{Network, Progress, Traffic};
@@ -11,18 +12,24 @@ use crate::stopped::{Limits, Stopped};
 /// Events between two looks at [`Limits`], which take a sum over all flows.
 const LIMITS_CHUNK: u64 = 1 << 16;
 
-/// Says whether a run is to stop.
-pub(crate) struct Supervisor<'a> {
-    control: &'a Control,
+/// Says whether a run is to stop. `C` leads to the control over it.
+pub(crate) struct Supervisor<C> {
+    control: C,
     limits: Limits,
     estimate: Estimate,
     /// The number of events at which limits are looked at next.
     next: u64,
 }
 
-impl<'a> Supervisor<'a> {
-    pub(crate) fn new(control: &'a Control, limits: Limits, estimate: Estimate) -> Self {
+impl<C: Deref<Target = Control>> Supervisor<C> {
+    pub(crate) fn new(control: C, limits: Limits, estimate: Estimate) -> Self {
         Self { control, limits, estimate, next: 0 }
+    }
+
+    /// The same, whose control is reached by `control`.
+    pub(crate) fn reached_by<D>(self, control: D) -> Supervisor<D> {
+        let Self { limits, estimate, next, .. } = self;
+        Supervisor { control, limits, estimate, next }
     }
 
     /// Look whether the run was cancelled, and now and then at its limits.

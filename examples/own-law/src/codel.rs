@@ -213,10 +213,10 @@ mod tests {
     use forebay_network::{FlowId, RouteId};
     use forebay_parameters::Echo;
 
-    /// Packets of 1000 B arrive every ms and leave every 2 ms: the one that arrives at n ms is taken
-    /// at 2n ms, after n ms. So the sojourn time reaches the target of 5 ms at 10 ms; the first drop
-    /// is due an interval of 100 ms later, the second 100 ms after that, and the third 100 / sqrt(2)
-    /// = 70.7 ms, which the packet taken at 282 ms is the first to be late for.
+    /// Packets of 1000 B arrive every ms and leave every 2 ms: the one that arrives at n ms is
+    /// taken at 2n ms, after n ms. So the sojourn time reaches the target of 5 ms at 10 ms; the
+    /// first drop is due an interval of 100 ms later, the second 100 ms after that, and the third
+    /// 100 / sqrt(2) = 70.7 ms, which the packet taken at 282 ms is the first to be late for.
     #[test]
     fn drops_come_closer_with_the_root_of_their_number() {
         let echo = Echo::silent();

@@ -67,6 +67,7 @@ struct Copa {
     greatest: [Span; ROUNDS],
     /// Time at which the queue was nearly empty last.
     emptied: Time,
+    competitive: bool,
     /// One over delta, and whether data was lost in this round trip.
     inverse: f64,
     lost: bool,
@@ -93,6 +94,7 @@ impl Copa {
             standing: Minimum::default(),
             greatest: [Span::ZERO; ROUNDS],
             emptied: Time::ZERO,
+            competitive: false,
             inverse: 1.0 / delta,
             lost: false,
             slow_start: true,
@@ -121,8 +123,8 @@ impl Copa {
         if self.queueing_delay().times(10) <= greatest - self.least.get() {
             self.emptied = now;
         }
-        let competitive = self.competes && now.since(self.emptied) > srtt.times(5);
-        if !competitive {
+        self.competitive = self.competes && now.since(self.emptied) > srtt.times(5);
+        if !self.competitive {
             self.inverse = self.default;
         }
     }
@@ -131,8 +133,9 @@ impl Copa {
     fn turn(&mut self, window: &Window) {
         self.greatest.rotate_right(1);
         self.greatest[0] = Span::ZERO;
-        // AIMD on 1 / delta; the default mode takes it back.
-        if !std::mem::take(&mut self.lost) {
+        // AIMD on 1 / delta.
+        let lost = std::mem::take(&mut self.lost);
+        if self.competitive && !lost {
             self.inverse += 1.0;
         }
         let direction = window.cwnd.total_cmp(&self.at_start);
@@ -140,9 +143,7 @@ impl Copa {
         self.same = if direction == self.direction { self.same + 1 } else { 1 };
         self.direction = direction;
         let steady = self.same >= 3 && direction != Ordering::Equal && !self.slow_start;
-        // The authors' code keeps it below the window.
-        let most = (window.cwnd / window.smss).max(1.0);
-        self.velocity = if steady { (2.0 * self.velocity).min(most) } else { 1.0 };
+        self.velocity = if steady { 2.0 * self.velocity } else { 1.0 };
     }
 
     /// The window after `bytes` more were delivered (section 2.1, steps 1 to 3).
@@ -152,11 +153,15 @@ impl Copa {
         // cwnd / RTTstanding <= 1 / (delta d_q), without a division by a delay of nothing.
         let below = segments * delay as f64 <= self.inverse * standing as f64;
         self.slow_start &= below;
+        // Velocity is that of a direction; a step against it is a first one (mvfst, Copa.cpp).
+        let along = self.direction == if below { Ordering::Greater } else { Ordering::Less };
+        let velocity = if along { self.velocity } else { 1.0 };
         let change = if self.slow_start {
             bytes
         } else {
-            // v / (delta cwnd) segments for each that was delivered.
-            self.velocity * self.inverse * bytes / segments
+            // v / (delta cwnd) segments for each that was delivered, and no more than slow start
+            // would take, as in the code of the authors.
+            (velocity * self.inverse * bytes / segments).min(bytes)
         };
         if !below {
             window.cwnd -= change;
@@ -332,8 +337,8 @@ mod tests {
         assert!(!law.slow_start);
     }
 
-    /// The velocity doubles from the third round trip in one direction on, is bounded by the window
-    /// of 12 segments, and starts anew with another direction.
+    /// The velocity doubles from the third round trip in one direction on, and starts anew with
+    /// another direction; steps against it are single ones.
     #[test]
     fn velocity_doubles_after_three_round_trips_in_one_direction() {
         let mut law = copa();
@@ -342,8 +347,18 @@ mod tests {
             law.velocity
         };
         let velocities = [7.0, 8.0, 9.0, 10.0, 11.0, 12.0].map(&mut after);
-        assert_eq!(velocities, [1.0, 1.0, 2.0, 4.0, 8.0, 12.0]);
+        assert_eq!(velocities, [1.0, 1.0, 2.0, 4.0, 8.0, 16.0]);
+
         assert_eq!([11.0, 10.0, 9.0, 9.0].map(&mut after), [1.0, 1.0, 2.0, 1.0]);
+        let step = |standing, direction| {
+            let mut law = Copa { velocity: 4.0, direction, ..between(100, standing) };
+            let mut w = window(40.0);
+            law.step(&mut w, SMSS, true);
+            w.cwnd / SMSS - 40.0
+        };
+        near(step(100, Ordering::Greater), 4.0 * 2.0 / 40.0);
+        near(step(100, Ordering::Less), 2.0 / 40.0);
+        near(step(150, Ordering::Greater), -2.0 / 40.0);
     }
 
     /// It competes while the queue has not been nearly empty for five round trips: 1 / delta then
@@ -354,12 +369,12 @@ mod tests {
         let mut law = between(100, 150);
         let srtt = ms(200);
         let at = |ms| Time::ZERO + Span::from_ms(ms);
-        // Nearly empty at first, the queue has not been since.
+        // Nearly empty at first, the queue has not been since: for more than 5 * 150 ms.
         assert_eq!(law.emptied, Time::ZERO);
-        law.measure(ms(200), srtt, at(1000));
         law.turn(&window(10.0));
         assert_eq!(law.inverse, 3.0);
-        law.measure(ms(200), srtt, at(999));
+        law.measure(ms(200), srtt, at(1000));
+        law.turn(&window(10.0));
         assert_eq!(law.inverse, 2.0, "five round trips of 200 ms have not passed");
         for expected in [3.0, 4.0, 5.0] {
             law.measure(ms(200), srtt, at(1200));

@@ -30,7 +30,8 @@ def examine(
     made as they are asked for.
 
     Raises `UserError` for a file that cannot be loaded. Scenarios of those that fail are written to
-    `folder`. `pattern` says which checks are made: those whose `LAW/CHECK` it matches.
+    `folder`. `pattern` says which checks are made: those whose name and law, `LAW/CHECK`, it
+    matches.
     """
     laws = [asdict(law) for law in load(path)]
     entries = _entries()

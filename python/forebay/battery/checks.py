@@ -135,11 +135,8 @@ class Examination:
         for what in (*self._own_fields(), *self.page["probes"]):
             if not what["meaning"].strip():
                 faults.append(f"{what['name']} has no meaning")
-        faults += [
-            f"{probe['name']} has no unit"
-            for probe in self.page["probes"]
-            if not probe["unit"].strip()
-        ]
+        faults += [f"{probe['name']} has no unit" for probe in self.page["probes"]
+                   if not probe["unit"].strip()]  # fmt: skip
         if not self.page["summary"].strip():
             faults.append("it has no summary")
         try:
@@ -170,7 +167,7 @@ class Examination:
         made = list({place.name: place for place in (*first, *wanted)}.values())
         outcomes = self.bench.run([self.bench.job(each.scenario, check=True) for each in made])
         checks = [self._place(*pair) for pair in zip(made, outcomes, strict=True)]
-        # What breaks an invariant runs, if that is not looked for.
+        # A run that breaks an invariant continues where that is not looked for.
         broken = _broken(outcomes[0].reason)
         self._main = self._alone(made[0]) if broken else outcomes[0]
         yield from (check for check in checks if self._wants(check.name))
@@ -197,13 +194,8 @@ class Examination:
     def _counted(self, place: Place, outcome: Outcome) -> Check:
         row = outcome.link(place.link)
         arrived, departed = sum(row["arrived_packets"]), sum(row["departed_packets"])
-        numbers = {
-            "arrived": arrived,
-            "departed": departed,
-            "dropped": row["drops"],
-            "marked": row["marks"],
-            "max_queue": row["max_queue_packets"],
-        }
+        numbers = {"arrived": arrived, "departed": departed, "dropped": row["drops"],
+                   "marked": row["marks"], "max_queue": row["max_queue_packets"]}  # fmt: skip
         told = f"{place.about}: {arrived:,} packets, {row['drops']:,} dropped"
         if row["marks"]:
             told += f", {row['marks']:,} marked"
@@ -224,12 +216,8 @@ class Examination:
         for limit, most in limits.items():
             law = self.section({**self.example, "limit": limit})
             place = main_place(self.category, law)
-            flow = {
-                "from": "s",
-                "to": "b",
-                "udp": {},
-                "traffic": {"cbr": {"rate": "10 Mbit/s", "size": "1000 B"}},
-            }
+            flow = {"from": "s", "to": "b", "udp": {},
+                    "traffic": {"cbr": {"rate": "10 Mbit/s", "size": "1000 B"}}}  # fmt: skip
             scenario = {**place.scenario, "flows": {"load": flow}, "duration": "1 s"}
             outcome = self.bench.run([self.bench.job(scenario)])[0]
             if outcome.document is None:
@@ -291,12 +279,8 @@ class Examination:
         job = self.bench.job(main_place(self.category, self.section()).scenario)
         first = self.bench.run([job, job, job.but(threads=2)], fresh={"PYTHONHASHSEED": "1"})
         second = self.bench.run([job], fresh={"PYTHONHASHSEED": "2"})
-        ways = {
-            "again": first[1],
-            "on two threads": first[2],
-            "in another process": second[0],
-            "in a third process": self._main,
-        }
+        ways = {"again": first[1], "on two threads": first[2], "in another process": second[0],
+                "in a third process": self._main}  # fmt: skip
         expected = first[0].digest
         faults = [
             f"{way}: {_digest(outcome)} instead of {expected or _digest(first[0])}"
@@ -355,9 +339,9 @@ class Examination:
             if fault:
                 self.bench.keep(f"{self.name}-instances", network[2])
                 return Check("instances", False, fault, numbers, self._again("instances"))
-        how = (
-            f"other values of {_list(list(self.accepted))}" if self.accepted else "equal parameters"
-        )
+        how = "equal parameters"
+        if self.accepted:
+            how = f"other values of {_list(list(self.accepted))}"
         return Check("instances", True, f"two in one network, with {how}, as each alone")
 
     def _threads(self) -> Check:
@@ -377,10 +361,8 @@ class Examination:
         beside = {row["replication"]: row["digest"] for row in rows}
         for number, outcome in zip(numbers, alone, strict=True):
             if outcome.digest != beside.get(number):
-                told = (
-                    f"replication {number}: {_digest(outcome)} alone, {beside.get(number)} beside"
-                )
-                return Check("threads", False, f"{told} others", {}, repeat)
+                told = f"{_digest(outcome)} alone, {beside.get(number)} beside others"
+                return Check("threads", False, f"replication {number}: {told}", {}, repeat)
         return Check("threads", True, f"{REPLICATIONS} replications side by side, as each alone")
 
     # ---- What is shown ------------------------------------------------------------------------
@@ -410,10 +392,8 @@ class Examination:
             if not values and not self.is_scheduler:
                 faults.append(f"no series has {probe['name']}")
             elif len(finite) < len(values) and probe["unit"] != "s":
-                faults.append(
-                    f"{probe['name']} is no number in {len(values) - len(finite)} of "
-                    f"{len(values)} samples"
-                )
+                faults.append(f"{probe['name']} is no number in {len(values) - len(finite)} of "
+                              f"{len(values)} samples")  # fmt: skip
         if faults:
             repeat = self.bench.keep(f"{self.name}-probes", observed, "--out", "out/probes")
             return Check("probes", False, _few(faults), {"faults": faults}, repeat)

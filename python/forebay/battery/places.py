@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 __all__ = ["Place", "Scenario", "Section", "halves", "main_place", "parameter_place", "places_of"]
@@ -112,8 +113,6 @@ def _coloured(rate: str) -> dict[str, Any]:
     }
 
 
-EMPTY: Section = {}
-
 _ECN = {
     "capable": {"count": 2, "tcp": {"ecn": True}},
     "scalable": {"count": 2, "tcp": {"ecn": True, "control": {"prague": {}}}},
@@ -121,10 +120,11 @@ _ECN = {
 }
 """ECT(0), ECT(1) and Not-ECT side by side."""
 
-_BURSTS = {
-    "udp": {},
-    "traffic": {"pulses": {"rate": "10 Mbit/s", "size": "1000 B", "on": "30 ms", "off": "400 ms"}},
-}
+_BURSTS = {"udp": {}, "traffic": {"pulses": {"rate": "10 Mbit/s", "size": "1000 B",
+                                            "on": "30 ms", "off": "400 ms"}}}  # fmt: skip
+
+_NONE: Section = MappingProxyType({})
+"""Nothing beside what a place has."""
 
 _DAYS = 99 * 86_400.0
 """A pause, in seconds."""
@@ -133,7 +133,7 @@ _PAUSE = _trace((start + 0.004 * n, 1000) for start in (0.0, _DAYS) for n in ran
 """Twice the rate of a link of 1 Mbit/s for a quarter of a second, and again after `_DAYS`."""
 
 
-# ---- Queues -------------------------------------------------------------------------------------
+# ---- Queues ----------------------------------------------------------------------------
 
 
 def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
@@ -145,17 +145,13 @@ def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
     yield place("bursts", "ten times the rate of the link, in bursts", {"bursts": _BURSTS})
     yield place("tcp", "four TCP flows", {"tcp": {"count": 4, "tcp": {}}}, **fast)
     yield place("ecn", "TCP with ECT(0), ECT(1) and without ECN", _ECN, **fast)
-    sizes = {
-        "large": _poisson("1 Mbit/s", "65535 B", "fixed"),
-        "small": _poisson("400 kbit/s", "29 B", "fixed"),
-    }
+    sizes = {"large": _poisson("1 Mbit/s", "65535 B", "fixed"),
+             "small": _poisson("400 kbit/s", "29 B", "fixed")}  # fmt: skip
     yield place("sizes", "packets of 29 B and of 65,535 B", sizes)
     flows = {"many": {"count": 100, **_poisson("20 kbit/s")}}
     yield place("flows", "a hundred flows", flows)
-    back = {
-        "there": {"count": 2, "tcp": {"ecn": True}},
-        "back": {"from": "b", "to": "s", "count": 2, "tcp": {}},
-    }
+    back = {"there": {"count": 2, "tcp": {"ecn": True}},
+            "back": {"from": "b", "to": "s", "count": 2, "tcp": {}}}  # fmt: skip
     yield place("reverse", "both ways, with acknowledgements", back, reverse={"queue": law})
     if not is_scheduler:
         other = {"droptail": {"limit": "20 packets"}}
@@ -168,9 +164,8 @@ def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
     failure = {"down": ["1 s"], "up": ["2 s"]}
     yield place("failure", "a link that fails for a second", _ECN, failure=failure, **fast)
     meter = {"token_bucket": {"cir": "400 kbit/s", "cbs": "3 kB"}}
-    yield place(
-        "meter", "behind a meter, which colours", _coloured("400 kbit/s"), conditioner=meter
-    )
+    slow = _coloured("400 kbit/s")
+    yield place("meter", "behind a meter, which colours", slow, conditioner=meter)
     shaper = {"leaky": {"rate": "900 kbit/s", "limit": "30 kB"}}
     yield place("shaper", "behind a shaper", {"bursts": _BURSTS}, shaper=shaper)
     yield place("pause", "99 days without a packet", {"pause": _PAUSE}, f"{_DAYS + 10} s")
@@ -179,7 +174,7 @@ def _queue_places(law: Section, is_scheduler: bool) -> Iterable[Place]:
     yield Place(drained.name, drained.about, drained.scenario, empties=True)
 
 
-# ---- Conditioners -------------------------------------------------------------------------------
+# ---- Conditioners ----------------------------------------------------------------------
 
 
 def _conditioner_places(law: Section) -> Iterable[Place]:
@@ -192,63 +187,40 @@ def _conditioner_places(law: Section) -> Iterable[Place]:
     yield place("bursts", "ten times the rate of the link, in bursts", {"bursts": _BURSTS})
     yield place("tcp", "four TCP flows", {"tcp": {"count": 4, "tcp": {}}}, **fast)
     yield place("ecn", "TCP with ECT(0), ECT(1) and without ECN", _ECN, **fast)
-    sizes = {
-        "large": _poisson("500 kbit/s", "65535 B", "fixed"),
-        "small": _poisson("400 kbit/s", "29 B", "fixed"),
-    }
+    sizes = {"large": _poisson("500 kbit/s", "65535 B", "fixed"),
+             "small": _poisson("400 kbit/s", "29 B", "fixed")}  # fmt: skip
     yield place("sizes", "packets of 29 B and of 65,535 B", sizes)
-    rio = {
-        "rio": {
-            "min_threshold": ["20 packets", "10 packets"],
-            "limit": "60 packets",
-            "max_threshold": ["40 packets", "20 packets"],
-            "max_probability": [0.02, 0.1],
-        }
-    }
+    rio = {"rio": {"min_threshold": ["20 packets", "10 packets"], "limit": "60 packets",
+                   "max_threshold": ["40 packets", "20 packets"],
+                   "max_probability": [0.02, 0.1]}}  # fmt: skip
     yield place("rio", "before a queue that goes by colour", _coloured("400 kbit/s"), queue=rio)
-    lanes = {
-        "priority": {
-            "classify": "precedence",
-            "classes": [{"droptail": {"limit": "20 packets"}}, {"codel": {}}],
-        }
-    }
+    classes: list[Section] = [{"droptail": {"limit": "20 packets"}}, {"codel": {}}]
+    lanes = {"priority": {"classify": "precedence", "classes": classes}}
     yield place("lanes", "before a scheduler", _coloured("400 kbit/s"), queue=lanes)
     shaper = {"leaky": {"rate": "900 kbit/s", "limit": "30 kB"}}
     yield place("shaper", "behind a shaper", {"bursts": _BURSTS}, shaper=shaper)
-    green = {
-        "ras": {
-            "green": True,
-            "cir": "300 kbit/s",
-            "cir_threshold": "2 kB",
-            "mir": "900 kbit/s",
-            "mir_threshold": "8 kB",
-            "limit": "12 kB",
-        }
-    }
-    yield place(
-        "green", "behind a shaper that waits for green", _coloured("400 kbit/s"), shaper=green
-    )
-    yield place(
-        "each",
-        "one for each of twenty flows",
-        {"many": {"count": 20, **_poisson("100 kbit/s")}},
-        conditioner={"per_flow": {"of": law}},
-    )
+    green = {"ras": {"green": True, "cir": "300 kbit/s", "cir_threshold": "2 kB",
+                     "mir": "900 kbit/s", "mir_threshold": "8 kB", "limit": "12 kB"}}  # fmt: skip
+    yield place("green", "behind a shaper that waits for green", _coloured("400 kbit/s"),
+                shaper=green)  # fmt: skip
+    yield place("each", "one for each of twenty flows",
+                {"many": {"count": 20, **_poisson("100 kbit/s")}},
+                conditioner={"per_flow": {"of": law}})  # fmt: skip
     two = _network("4 s", {}, _coloured("400 kbit/s"))
     two["links"]["bn"]["conditioners"] = [law, law]
     yield Place("twice", "two, one behind the other", two)
     yield place("pause", "99 days without a packet", {"pause": _PAUSE}, f"{_DAYS + 10} s")
 
 
-# ---- Congestion controls ------------------------------------------------------------------------
+# ---- Congestion controls ---------------------------------------------------------------
 
 
 def _control_places(law: Section) -> Iterable[Place]:
     def place(
         name: str,
         about: str,
-        tcp: Section = EMPTY,
-        flow: Section = EMPTY,
+        tcp: Section = _NONE,
+        flow: Section = _NONE,
         duration: str = "4 s",
         **link: Any,
     ) -> Place:
@@ -269,25 +241,17 @@ def _control_places(law: Section) -> Iterable[Place]:
     yield place("reordering", "packets overtake each other", impairment=jitter)
     copies = {"duplication": {"probability": 0.05}}
     yield place("copies", "5 % of packets come twice", impairment=copies)
-    marks = {
-        "red": {
-            "ecn": True,
-            "min_threshold": "5 packets",
-            "max_threshold": "20 packets",
-            "max_probability": 0.2,
-            "mean_packet": "1500 B",
-        }
-    }
+    marks = {"red": {"ecn": True, "min_threshold": "5 packets", "max_threshold": "20 packets",
+                     "max_probability": 0.2, "mean_packet": "1500 B"}}  # fmt: skip
     yield place("ecn", "marks instead of drops", {"ecn": True}, several, queue=marks)
-    yield place("l4s", "a queue of low latency", {"ecn": True}, several, queue={"dualpi2": {}})
+    step: Section = {"dualpi2": {}}
+    yield place("l4s", "a queue of low latency", {"ecn": True}, several, queue=step)
     outage = {"outage": {"down": ["1 s", "4 s"], "up": ["3 s", "4.3 s"]}}
     yield place("outages", "nothing passes for 2 s: timeouts", impairment=outage, duration="10 s")
     files = {"traffic": {"file": {"size": "60 kB", "count": 8, "interval": "3 s"}}}
     yield place("idle", "a file every 3 s", flow=files, duration="25 s")
-    web = {
-        "count": 2,
-        "traffic": {"transfers": {"rate": "10 /s", "sizes": {"constant": {"size": "20 kB"}}}},
-    }
+    transfers = {"rate": "10 /s", "sizes": {"constant": {"size": "20 kB"}}}
+    web = {"count": 2, "traffic": {"transfers": transfers}}
     yield place("transfers", "connections that come and go", flow=web)
     trickle = {"traffic": {"cbr": {"rate": "500 kbit/s", "size": "300 B"}}}
     yield place("trickle", "an application that has little to send", flow=trickle)
@@ -297,16 +261,15 @@ def _control_places(law: Section) -> Iterable[Place]:
     yield place("tight", "a buffer of two packets", flow=several, queue=tight, rate="1 Mbit/s")
     yield place("slow", "a link of 20 kbit/s", flow=several, rate="20 kbit/s", duration="30 s")
     yield place("long", "a round trip of 1.2 s", delay="600 ms", duration="20 s")
-    yield place(
-        "short", "100 Mbit/s and no delay", delay="0 s", rate="100 Mbit/s", duration="500 ms"
-    )
+    yield place("short", "100 Mbit/s and no delay", delay="0 s", rate="100 Mbit/s",
+                duration="500 ms")  # fmt: skip
     for profile, about in (("rfc", "TCP of the RFCs"), ("1990s", "TCP of the 1990s")):
         options = {"profile": profile}
         yield place(f"tcp-{profile}", about, options, several, impairment=loss, duration="10 s")
     yield place("paced", "paced by TCP", {"pacing": "window"}, several)
 
 
-# ---- Traffic and impairments --------------------------------------------------------------------
+# ---- Traffic and impairments -----------------------------------------------------------
 
 
 def _traffic_places(law: Section) -> Iterable[Place]:
@@ -321,7 +284,7 @@ def _traffic_places(law: Section) -> Iterable[Place]:
     yield place("udp", "sent by UDP", udp)
     yield place("many", "twenty sources by UDP", {"count": 20, **udp})
     yield place("many-tcp", "twenty connections", {"count": 20, **tcp})
-    late = {"start": {"uniform": ["0 s", "2 s"]}, "stop": "3 s"}
+    late: Section = {"start": {"uniform": ["0 s", "2 s"]}, "stop": "3 s"}
     yield place("stop", "sources that start late and stop early", {"count": 5, **late, **tcp})
     loss = {"loss": {"probability": 0.05}}
     yield place("loss", "TCP with 5 % of packets lost", tcp, impairment=loss)
@@ -334,15 +297,13 @@ def _impairment_places(law: Section) -> Iterable[Place]:
         given = {"queue": {"droptail": {"limit": "20 packets"}}, "impairment": law}
         return Place(name, about, _network(duration, {**given, **link}, flows))
 
-    fast: Scenario = {"rate": "10 Mbit/s", "reverse": {"impairment": law}}
+    fast: dict[str, Any] = {"rate": "10 Mbit/s", "reverse": {"impairment": law}}
     yield place("overload", "twice the rate of the link, four classes", _coloured("500 kbit/s"))
     yield place("tcp", "both ways of four TCP flows", {"tcp": {"count": 4, "tcp": {}}}, **fast)
     yield place("ecn", "both ways of TCP with ECN and without", _ECN, **fast)
     yield place("bursts", "bursts", {"bursts": _BURSTS})
-    sizes = {
-        "large": _poisson("500 kbit/s", "65535 B", "fixed"),
-        "small": _poisson("400 kbit/s", "29 B", "fixed"),
-    }
+    sizes = {"large": _poisson("500 kbit/s", "65535 B", "fixed"),
+             "small": _poisson("400 kbit/s", "29 B", "fixed")}  # fmt: skip
     yield place("sizes", "packets of 29 B and of 65,535 B", sizes)
     back = {"back": {"from": "b", "to": "s", **_poisson("800 kbit/s")}, **_coloured("100 kbit/s")}
     yield place("reverse", "both ways", back, reverse={"impairment": law})

@@ -118,9 +118,8 @@ class Bench:
     def command(self, words: Sequence[str], **values: str) -> Command:
         """Run a command of Forebay with the laws in a process of its own, with these variables of
         the environment; it has as much time as a run."""
-        start = (
-            "import sys; sys.path.append(sys.argv.pop(1)); from forebay.cli.commands import main"
-        )
+        start = "import sys; sys.path.append(sys.argv.pop(1)); "
+        start += "from forebay.cli.commands import main"
         whence = str(Path(__file__).parents[2])
         given = [sys.executable, "-P", "-c", f"{start}; sys.exit(main())", whence]
         ran = subprocess.run(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from forebay.cli.complaints import complain, drop_output, told
+from forebay.cli.complaints import complain, drop_output, told, with_laws
 from forebay.cli.options import (
     CHECK,
     FORMAT,
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except UserError as error:
-        return complain(error.lines, 2)
+        return complain(with_laws(error.lines), 2)
     except ModuleNotFoundError as error:
         return complain(missing_library(error), 2)
     except MachineError as error:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from forebay.errors import printable
 
-__all__ = ["complain", "drop_output", "told"]
+__all__ = ["complain", "drop_output", "lists_mechanisms", "told", "with_laws"]
 
 
 def complain(lines: Sequence[str], status: int) -> int:
@@ -24,6 +24,20 @@ def complain(lines: Sequence[str], status: int) -> int:
             # Standard error is closed, too.
             break
     return status
+
+
+def lists_mechanisms(line: str) -> bool:
+    """True if a message is about a mechanism that there is not, and lists those that there are."""
+    return ': unknown "' in line and "; one of: " in line
+
+
+def with_laws(lines: Sequence[str]) -> list[str]:
+    """A message with the way to a law of one's own, where one may have been meant."""
+    hint = "; a law of one's own is loaded by --laws FILE"
+    return [
+        line + hint if lists_mechanisms(line) and "laws of one's own" not in line else line
+        for line in lines
+    ]
 
 
 def told(error: OSError) -> str:

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from forebay.cli.complaints import lists_mechanisms
 from forebay.cli.options import NO_LAWS
 from forebay.errors import MachineError, UserError
 from forebay.run.jobs import Job, check, files_read, load
@@ -119,8 +120,7 @@ def _checked(job: Job) -> Job:
         say_warnings(check(job)["warnings"])
     except UserError as error:
         first, *others = error.lines
-        # Where a mechanism is chosen, the message lists those that there are.
-        if ': unknown "' in first and "; one of: " in first:
+        if lists_mechanisms(first):
             first += f"; {NO_LAWS}"
         raise UserError(first, *others) from None
     return job

@@ -20,6 +20,7 @@ from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.journal import JOURNAL, Journal
+from forebay.run.laws import limit_words
 from forebay.run.progress import say, say_warnings
 from forebay.run.store import move_aside, refuse_foreign
 from forebay.run.sweep import (
@@ -152,6 +153,7 @@ def _words(sweep: Sweep, options: SweepOptions) -> list[str]:
     }
     for name, value in given.items():
         words += [name, str(value)] if value is not None else []
+    words += limit_words()
     return [*words, "--check"] if options.check else words
 
 

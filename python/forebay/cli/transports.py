@@ -10,7 +10,7 @@ from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
 from forebay.report.transports import OWN, counted, transports_page
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
-from forebay.run.laws import law_words
+from forebay.run.laws import law_words, limit_words
 from forebay.run.store import json_rows, write_text
 from forebay.study.journal import RunJournal, check_journal
 from forebay.study.results import BASE
@@ -55,6 +55,7 @@ def compare_transports(
         except KeyboardInterrupt:
             words += ["--jobs", str(jobs)] if jobs is not None else []
             words += ["--out", str(out)] if out is not None else []
+            words += limit_words()
             raise KeyboardInterrupt(how_to_continue(folder, words)) from None
     document = transports_document(transports, outcome, shlex.join(words))
     write_text(place / "transports.json", json_rows(document) + "\n")

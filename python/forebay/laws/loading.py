@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forebay.errors import UserError, warn_of
+from forebay.errors import UserError, nearest, warn_of
 from forebay.extras import is_installed
 from forebay.laws import table
 from forebay.laws.compiled import compiled, version
@@ -224,7 +224,11 @@ def register(law: Declaration, compile: str) -> None:
         if (law.about.category, law.name) in [(each.category, each.name) for each in known.laws]:
             if known.contents == contents:
                 return
-            raise UserError(_changed(law, known))
+            if known.path is not None or path is not None:
+                raise UserError(_changed(law, known))
+            # A cell that was edited and run again: the law is what it says now.
+            _KNOWN.remove(known)
+            break
     laws = _add([(law, compile)], file, contents)
     at = path.resolve() if path else None
     for known in _KNOWN:
@@ -281,10 +285,12 @@ def _add(pending: list[tuple[Declaration, str]], file: str, contents: str) -> li
 
 def _functions(law: Declaration, compile: str) -> tuple[dict[str, Any], str, bool]:
     """The C functions of a law, how it runs, and if the interpreter takes part in that."""
+    what = f"{law.place}: compile"
+    if compile == "auto" and "FOREBAY_LAWS_COMPILE" in os.environ:
+        what, compile = "FOREBAY_LAWS_COMPILE", os.environ["FOREBAY_LAWS_COMPILE"]
     if compile not in COMPILE:
-        raise UserError(f"{law.place}: compile is {compile!r}; allowed are {', '.join(COMPILE)}")
-    if compile == "auto":
-        compile = os.environ.get("FOREBAY_LAWS_COMPILE", "auto")
+        near = nearest(compile, COMPILE)
+        raise UserError(f"{what} is {compile!r}{near}; allowed are {', '.join(COMPILE)}")
     if compile == "no":
         return callbacks(law), "python", True
     if not is_installed("numba"):

@@ -138,6 +138,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def _place(self, name: str, given: ast.expr) -> int:
         words = self.words[name]
+        if _is_none(given):
+            return NEVER
         value = given.value if isinstance(given, ast.Constant) else None
         if isinstance(value, str) and value in words:
             return words.index(value)

@@ -33,6 +33,7 @@ __all__ = [
     "law_words",
     "laws_chosen",
     "limit_calls",
+    "limit_words",
     "load_files",
     "load_same",
     "near",
@@ -79,14 +80,19 @@ def load_files(paths: Iterable[str], option: str) -> list[str]:
 def load_same(files: Iterable[LawFile], seconds: float | None) -> None:
     """Load the files of laws that a job from another process needs, each once; calls of them may
     take so many seconds. Raises `LawError` for a file that is not what it was there."""
+    import warnings
+
     if seconds is not None and _limit != [seconds]:
         limit_calls(seconds)
     for path, contents in files:
         if path not in _same:
-            try:
-                _same[path] = _contents(_load(path))
-            except UserError as error:
-                raise LawError(f"on {_machine()}: {error}") from None
+            # What there is to warn of was said where the runs were begun.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    _same[path] = _contents(_load(path))
+                except UserError as error:
+                    raise LawError(f"on {_machine()}: {error}") from None
         if _same[path] != contents:
             raise LawError(
                 f"on {_machine()}: {path}: has contents {_same[path]}, not {contents} as where "
@@ -142,6 +148,11 @@ def limit_calls(seconds: float) -> None:
 def law_timeout() -> float | None:
     """The seconds that a call may take, if `limit_calls` has set them."""
     return _limit[0] if _limit else None
+
+
+def limit_words() -> list[str]:
+    """The option with which a command limits calls as they are here; none if nothing is set."""
+    return [word for seconds in _limit for word in ("--law-timeout", f"{seconds:g}")]
 
 
 def law_table() -> list[dict[str, Any]]:

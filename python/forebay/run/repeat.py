@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forebay.run.laws import law_timeout, law_words
+from forebay.run.laws import law_words, limit_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +32,11 @@ def repeat_line(job: Job) -> str:
         ("--max-packets", job.max_packets),
         ("--max-memory", memory),
         ("--timeout", job.timeout),
-        ("--law-timeout", None if law_timeout() is None else f"{law_timeout():g}"),
     )
     for flag, value in limits:
         if value is not None:
             words += [flag, str(value)]
-    return quoted([*words, *job.outputs])
+    return quoted([*words, *limit_words(), *job.outputs])
 
 
 def _words(scenario: Path | str, job: Job) -> list[str]:

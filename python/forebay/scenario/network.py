@@ -356,7 +356,9 @@ class Network:
         checks everything that must hold in any run. On Ctrl-C the finished replications are
         returned. What can be run and is hardly meant is issued as `ScenarioWarning` before the runs
         begin, once for all replications, and is in `Results.warnings`. Raises `UserError` for a
-        wrong network, and `RunFailedError` if a run breaks what must hold: a bug in the engine.
+        wrong network, `RunFailedError` if a run breaks what must hold: a bug in the engine, and,
+        when all others are finished, `LawError` (`forebay.errors`) if a law of one's own ended one;
+        its `finished` are the results of these.
 
         `max_packets` bounds the data packets that the sources of a run may send, `max_memory` what
         it may take, in bytes or as `"4 GB"` (default: what the machine has left), and `timeout` how

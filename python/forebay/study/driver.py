@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, check
-from forebay.run.laws import law_words
+from forebay.run.laws import law_words, limit_words
 from forebay.run.progress import Meter, meter, note
 from forebay.stats import Interval
 from forebay.study.assumptions import Notes, load_notes
@@ -78,7 +78,7 @@ class Request:
             words += ["--jobs", str(self.jobs)]
         if self.out is not None:
             words += ["--out", str(self.out)]
-        return words
+        return [*words, *limit_words()]
 
     def _words(self, study_id: str) -> list[str]:
         words = ["forebay", "reproduce", study_id]

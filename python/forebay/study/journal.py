@@ -80,7 +80,7 @@ def check_journal(study: Study, folder: Path) -> None:
         first = (keys.of(task) for task in _first_runs(study))
         if any((key.scenario, key.part) in places for key in first):
             return
-        what = "another state of the study's files (scenario, grid points, what is measured)"
+        what = "another state of the study's files (scenario, laws, grid points, what is measured)"
     elif places:
         what = f'study "{", ".join(names)}"; allowed is "{study.id}"'
     else:

@@ -1,148 +1,61 @@
-//! Examples of laws, read: a key and its value on each line, or between commas.
+//! Examples of laws, read.
 
 use forebay_parameters::{Node, Table, Value};
 
-/// The parameters that `text` has. A library knows no TOML: these are the values of it that
-/// parameters can have.
+/// The parameters that `text` has, as lines or as they stand between braces.
 ///
 /// # Errors
 /// What was read and what is allowed.
 pub(super) fn read(text: &str) -> Result<Table, String> {
-    let mut rest = Rest(text);
-    let mut table = Table::new();
-    loop {
-        rest.skip(|char| char.is_whitespace() || char == ',');
-        if rest.0.is_empty() {
-            return Ok(table);
+    let lines = text.parse::<toml::Table>();
+    let table = lines.or_else(|error| {
+        let inline = format!("all = {{ {} }}", text.trim());
+        let mut all = inline.parse::<toml::Table>().map_err(|_| error.message().to_owned())?;
+        match all.remove("all") {
+            Some(toml::Value::Table(table)) => Ok(table),
+            _ => Err(error.message().to_owned()),
         }
-        let key = rest.take(|char| char.is_alphanumeric() || char == '_' || char == '-');
-        rest.skip(char::is_whitespace);
-        if key.is_empty() || !rest.eat('=') {
-            return Err(format!("expected \"key = value\" at {:?}", rest.start()));
-        }
-        table.insert(key.to_owned(), Node::new(rest.value()?));
-    }
+    })?;
+    table.into_iter().map(|(key, value)| Ok((key, Node::new(plain(value)?)))).collect()
 }
 
-/// What is left of a text.
-struct Rest<'a>(&'a str);
-
-impl<'a> Rest<'a> {
-    fn take(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
-        let end = self.0.find(|char| !fits(char)).unwrap_or(self.0.len());
-        let (taken, rest) = self.0.split_at(end);
-        self.0 = rest;
-        taken
-    }
-
-    fn skip(&mut self, fits: impl Fn(char) -> bool) {
-        self.take(fits);
-    }
-
-    fn eat(&mut self, char: char) -> bool {
-        let rest = self.0.strip_prefix(char);
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
-    }
-
-    /// The line where it begins.
-    fn start(&self) -> &'a str {
-        self.0.lines().next().unwrap_or_default()
-    }
-
-    fn value(&mut self) -> Result<Value, String> {
-        self.skip(char::is_whitespace);
-        if self.eat('"') {
-            return self.text().map(Value::Text);
+fn plain(value: toml::Value) -> Result<Value, String> {
+    Ok(match value {
+        toml::Value::String(text) => Value::Text(text),
+        toml::Value::Integer(whole) => Value::Integer(whole),
+        toml::Value::Float(number) => Value::Float(number),
+        toml::Value::Boolean(flag) => Value::Bool(flag),
+        toml::Value::Array(items) => {
+            let items = items.into_iter().map(|item| plain(item).map(Node::new));
+            Value::List(items.collect::<Result<_, String>>()?)
         }
-        if self.eat('[') {
-            return self.list();
-        }
-        let start = self.start();
-        let word = self.take(|char| char.is_alphanumeric() || "+-._".contains(char));
-        let plain = word.replace('_', "");
-        match word {
-            "true" => Ok(Value::Bool(true)),
-            "false" => Ok(Value::Bool(false)),
-            _ => plain
-                .parse()
-                .map(Value::Integer)
-                .or_else(|_| plain.parse().map(Value::Float))
-                .map_err(|_| {
-                    format!("{start:?} is none of a text, a number, true, false and a list")
-                }),
-        }
-    }
-
-    /// The text of which the first mark has been read.
-    fn text(&mut self) -> Result<String, String> {
-        let mut text = String::new();
-        let mut chars = self.0.char_indices();
-        while let Some((at, char)) = chars.next() {
-            match char {
-                '"' => {
-                    self.0 = &self.0[at + 1..];
-                    return Ok(text);
-                }
-                '\\' => match chars.next() {
-                    Some((_, 'n')) => text.push('\n'),
-                    Some((_, 't')) => text.push('\t'),
-                    Some((_, char @ ('"' | '\\'))) => text.push(char),
-                    _ => return Err(format!("an escape in {:?} is none of \\n \\t", self.start())),
-                },
-                char => text.push(char),
-            }
-        }
-        Err(format!("the text {:?} has no end", self.start()))
-    }
-
-    /// The list of which the first bracket has been read.
-    fn list(&mut self) -> Result<Value, String> {
-        let mut items = Vec::new();
-        loop {
-            self.skip(|char| char.is_whitespace() || char == ',');
-            if self.eat(']') {
-                return Ok(Value::List(items));
-            }
-            if self.0.is_empty() {
-                return Err("a list has no end".to_owned());
-            }
-            items.push(Node::new(self.value()?));
-        }
-    }
+        other => return Err(format!("a {} is no value of a parameter", other.type_str())),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Examples are read as TOML has them: on lines or between commas, with the kinds of values
-    /// that parameters have.
+    /// Examples are read as lines and as they stand between braces, as documentation shows both.
     #[test]
-    fn examples_are_read_as_toml_has_them() {
-        let read = read("\n  a = \"5 ms\"\n b = [1, -2.5]\n").unwrap();
-        assert_eq!(read["a"].value, Value::Text("5 ms".to_owned()));
+    fn examples_are_lines_or_stand_between_braces() {
+        let read = |text: &str| super::read(text).unwrap();
+        let lines = read("\n  a = \"5 ms\"\n b = [1, -2.5]\n");
+        assert_eq!(lines["a"].value, Value::Text("5 ms".to_owned()));
         let list = [Value::Integer(1), Value::Float(-2.5)].map(Node::new).to_vec();
-        assert_eq!(read["b"].value, Value::List(list));
-        let read = super::read("a = 1_000, b = true, c = 1e-3, d = \"\\\"x\"").unwrap();
-        let of = |key: &str| read[key].value.clone();
-        assert_eq!((of("a"), of("b")), (Value::Integer(1000), Value::Bool(true)));
-        assert_eq!((of("c"), of("d")), (Value::Float(0.001), Value::Text("\"x".to_owned())));
-        assert!(super::read("").unwrap().is_empty());
+        assert_eq!(lines["b"].value, Value::List(list));
+        let inline = read("a = 1_000, b = true, c = 1e-3");
+        assert_eq!(inline["c"].value, Value::Float(0.001));
+        assert_eq!(inline["a"].value, Value::Integer(1000));
+        assert!(read("").is_empty());
     }
 
-    /// Texts that are no example are refused with what was read.
+    /// Texts that are no example are refused, so that an export tells its author at once.
     #[test]
-    fn what_is_no_example_is_refused() {
-        for (text, told) in [
-            ("a", "key = value"),
-            ("a = \"x", "no end"),
-            ("a = [1", "no end"),
-            ("a = ?", "none of"),
-            ("a = \"\\x\"", "escape"),
-        ] {
-            let message = read(text).unwrap_err();
-            assert!(message.contains(told), "{text}: {message}");
+    fn texts_that_are_no_example_are_refused() {
+        for text in ["a", "a = \"x", "a = [1", "a = ?", "a = 1979-05-27", "a = { b = 1 }"] {
+            assert!(read(text).is_err(), "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What is unsafe on the side of a library: its functions, which the engine calls by pointers, and
-//! what it reads of states and facts.
+//! The functions of a library, which the engine calls by pointers, and the reading of states and
+//! facts: all that is unsafe on the side of a library.
 //!
 //! The state of a law is the words of its parameters, which the engine writes, and a pointer to the
 //! law itself, which is null before its creation.
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// What is leaked and never written, with pointers to the like.
+/// A leaked thing that is never written, with pointers to the like.
 struct Shared<T>(T);
 
 // SAFETY: what the pointers lead to is never written.
@@ -90,7 +90,7 @@ unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as said.
 unsafe impl<T> Sync for Shared<T> {}
 
-/// What the host offers.
+/// The functions of the host.
 static HOST: OnceLock<Shared<&'static Host>> = OnceLock::new();
 
 /// The table of a law of kind `G`.
@@ -195,7 +195,7 @@ unsafe impl Facts for CreateFacts {}
 /// A law in its state.
 struct Instance<G> {
     law: G,
-    /// What went wrong where it could not be told.
+    /// A panic where it could not be reported.
     trouble: Cell<Option<String>>,
 }
 
@@ -301,7 +301,7 @@ unsafe extern "C" fn destroy<L: Exported, G: Guest>(state: *mut c_void) {
         let place = place::<L, G>(state);
         let instance = place.replace(null_mut());
         if !instance.is_null() {
-            // A law that panics as it goes has nobody left to tell.
+            // There is no way to report a panic of a law that ends.
             let _ = caught(|| drop(Box::from_raw(instance)));
         }
     }
@@ -406,11 +406,11 @@ pub(super) fn drop_packet<F: Facts>(facts: &mut F, handle: i64, verdict: i32) {
 thread_local! {
     /// True while this thread is in a function of a law.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// What the last panic in there said.
+    /// The message of the last panic in there.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What `act` gives, or what it said as it panicked: nothing unwinds into the engine.
+/// The result of `act`, or the message of its panic: nothing unwinds into the engine.
 #[inline]
 pub(super) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     let before = INSIDE.replace(true);

@@ -95,6 +95,12 @@ pub struct Heads {
 }
 
 impl Heads {
+    /// Classes that are all active, with packets of `sizes` at their heads.
+    #[cfg(test)]
+    pub(super) fn of(sizes: &[u16]) -> Self {
+        Self { active: (1 << sizes.len()) - 1, sizes: sizes.to_vec() }
+    }
+
     /// The active classes, in the order of their numbers.
     pub fn active(&self) -> impl Iterator<Item = usize> + use<> {
         classes_of(self.active)

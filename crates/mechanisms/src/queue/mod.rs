@@ -51,6 +51,7 @@ mod scfq;
 mod self_configuring;
 mod sfq;
 mod sred;
+mod steered;
 mod stfq;
 mod tags;
 mod tbf;
@@ -68,6 +69,7 @@ pub use any_drop_policy::AnyDropPolicy;
 pub use classful::{ClassOptions, Heads, PROBES as SCHEDULER_PROBES, Scheduler};
 pub use droptail::DropTail;
 pub use fifo::Fifo;
+pub use steered::{SteeredParameters, steered};
 
 /// A queue in one of its forms.
 pub enum Queue {

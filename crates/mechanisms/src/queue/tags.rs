@@ -27,6 +27,11 @@ impl Tags {
         Self { weights, start: none.clone(), finish: none, active: 0, rate, ends: Time::ZERO }
     }
 
+    /// The weight of `class` from here on.
+    pub(super) fn weigh(&mut self, class: usize, weight: f64) {
+        self.weights[class] = weight;
+    }
+
     /// Returns true if a packet that arrives at `now` begins a busy period of the link.
     pub(super) fn is_idle(&self, now: Time) -> bool {
         self.active == 0 && now >= self.ends

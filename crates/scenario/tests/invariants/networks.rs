@@ -139,7 +139,7 @@ impl Draw {
             let known = parts.iter().any(named);
             if let Some(default) = field.default.filter(|_| !known)
                 && self.chance(self.spice / 2.0)
-                && let Some(text) = written(&default())
+                && let Some(text) = written(&default.value())
             {
                 parts.push(format!("{} = {}", field.name, self.varied(&text, Some(field), depth)));
             }

@@ -1,4 +1,4 @@
-//! Names of the kinds of laws and of their decisions, as scenarios and messages have them.
+//! Kinds of laws, and the decisions of each.
 
 use crate::abi::{self, kind};
 
@@ -52,7 +52,7 @@ pub(crate) fn decision_name(kind: u32, decision: usize) -> &'static str {
     }
 }
 
-/// Values that may be returned from the decision at a place, in words.
+/// Numbers that may be returned from the decision at a place, in words.
 pub(crate) fn allowed(kind: u32, decision: usize) -> &'static str {
     match (kind, decision) {
         (kind::QUEUE, abi::decision::ENQUEUE | abi::decision::DEQUEUE)
