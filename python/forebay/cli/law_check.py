@@ -38,7 +38,7 @@ def check_laws(file: str, pattern: str, out: Path | None, as_json: bool) -> int:
     passed = failed = 0
     for law, checks in examine(file, out or Path("out/law-check"), pattern):
         if not as_json:
-            print(f"{law['name']}  ({law['category']}, {law_facts(law)})")
+            print(f"{law['name']}  ({law['category']} of {near(file)}, {law_facts(law)})")
         made = []
         for check in checks:
             made.append(check)
