@@ -184,6 +184,7 @@ def test_law_keeps_all_invariants() -> None:
     assert "none broken" in command("run", str(FOLDER / "rival.toml"), *law, *changes, "--check")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["compare", "together", "against-cubic"])
 def test_comparisons_can_be_repeated(name: str, tmp_path: Path) -> None:
     """The sweeps that README.md quotes run: each network with each control."""
