@@ -217,7 +217,7 @@ def decisions(
             f"act: read {len(acts)} for {len(places)} places of acts_on; allowed are as many, or "
             "none for what is usual"
         )
-    several = bounds is None or len(places) > 1
+    several = len(places) > 1 or not isinstance(acts_on, str)
     each = [None] * len(places) if bounds is None else list(bounds) if several else [bounds]
     if len(each) != len(places):
         raise UserError(
