@@ -97,7 +97,7 @@ pub fn table(laws: Vec<*const Law>) -> usize {
 pub fn registry(laws: Vec<Law>) -> Registry {
     let mut all = forebay_scenario::registry();
     let laws = forebay_law_abi::read(table(laws.into_iter().map(kept).collect()));
-    laws.unwrap_or_else(|error| panic!("{error}")).add_to(&mut all).unwrap();
+    laws.unwrap_or_else(|error| panic!("{error}")).add_to(&mut all, |_| false).unwrap();
     all
 }
 
