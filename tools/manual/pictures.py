@@ -11,10 +11,12 @@ import io
 import re
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from forebay import Network, Results, queue
 from forebay.drawing import COLOURS, DOTTED, INK, NARROW, Figure, finished, new_axis, to_file
+from forebay.laws import load
 from forebay.run.store import write_text
 from forebay.stats import summarize
 from manual.sources import ROOT
@@ -162,6 +164,26 @@ def _reroute() -> Figure:
     return finished(drawing, [axes], "60 calls arrive at 300 s", "", identity="reroute")
 
 
+def _blue() -> Figure:
+    page = "tutorial/7-a-law-of-your-own.md"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "blue.py"
+        path.write_text(block(page, "blue.py"), encoding="utf-8")
+        load(path)
+    network = Network.from_text(block(page, "blue.toml")).record(series="250 ms")
+    runs = {"up 0.0025, down 0.00025": network.run()}
+    for key, step in (("up", 0.0003), ("down", 0.00003)):
+        network.set(f"links.line.queue.blue.{key}", step)
+    runs["up 0.0003, down 0.00003"] = network.run()
+    drawing, axes = _axis(2.4)
+    for number, (steps, results) in enumerate(runs.items()):
+        table = results.series["links.line"]
+        times, values = table["time_s"].to_pylist(), table["probability"].to_pylist()
+        axes.plot(times, values, color=COLOURS[number], ls=("-", "--")[number], label=steps)
+    axes.set(xlabel="time (s)", ylabel="probability", xlim=(0, 60), ylim=(0, None))
+    return finished(drawing, [axes], "BLUE looks for its probability", "", identity="blue")
+
+
 def _intervals() -> Figure:
     network = Network.from_text(block("tutorial/4-sweeps-and-statistics.md", "mm1.toml"))
     network.set("duration", "21 s")
@@ -198,6 +220,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "replications": _replications,
     "voice": _voice,
     "reroute": _reroute,
+    "blue": _blue,
     "intervals": _intervals,
     "delays": _delays,
 }

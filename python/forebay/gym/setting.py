@@ -217,8 +217,14 @@ def decisions(
             f"act: read {len(acts)} for {len(places)} places of acts_on; allowed are as many, or "
             "none for what is usual"
         )
-    several = len(places) > 1 or not isinstance(acts_on, str)
-    each = [None] * len(places) if bounds is None else list(bounds) if several else [bounds]
+    each = [None] * len(places)
+    if isinstance(bounds, Sequence):
+        each = list(bounds)
+    elif bounds is not None:
+        each = [bounds]
+    if len(places) == 1 and len(each) == 2:
+        # Of one decision the two stand alone, or as the only ones of a list.
+        each = [bounds]
     if len(each) != len(places):
         raise UserError(
             f"bounds: read {len(each)} for {len(places)} actions; allowed are a lower and an upper "
