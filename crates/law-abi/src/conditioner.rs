@@ -31,15 +31,7 @@ pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildConditioner> {
             let law = Outer { asked: RefCell::new((instance, facts)) };
             Ok::<Box<dyn Conditioner>, Problem>(Box::new(law))
         }));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: law.fields,
-        probes: law.probes,
-        build,
-    }
+    law.entry(law.fields, build)
 }
 
 struct Outer {

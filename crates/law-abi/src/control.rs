@@ -24,15 +24,7 @@ pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildControl> {
         };
         Ok::<ControlFactory, Problem>(Box::new(make))
     }));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: law.fields,
-        probes: law.probes,
-        build,
-    }
+    law.entry(law.fields, build)
 }
 
 const NO_FACTS: ControlFacts = ControlFacts {

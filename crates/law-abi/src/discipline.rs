@@ -1,43 +1,23 @@
 //! Queues whose packets a law from outside orders itself, by their handles.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::queue::{BuildQueue, Queue, fits, fullness};
 use forebay_network::{
     Arrival, Backlog, Departure, Discard, DropReason, Ecn, Packet, QueueDisc, Verdict,
 };
-use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
+use forebay_parameters::{Entry, Length};
 use forebay_units::Time;
 
 use crate::abi::{QueueFacts, decision, flag, verdict};
 use crate::host::Dropped;
-use crate::law::{CreateFacts, OuterLaw, signed};
-use crate::queue::{LimitOptions, NO_FACTS, verdict_of};
+use crate::law::{OuterLaw, signed};
+use crate::queue::{NO_FACTS, entry_of, verdict_of};
 use crate::raw::Instance;
 use crate::shown::{NO_PACKET, packet_facts, since};
 
 /// The entry of a law that orders packets.
 pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildQueue> {
-    let limited = !law.raw.has(flag::OWN_LIMIT);
-    let build: BuildQueue = Box::leak(Box::new(move |section: &Section<'_>, facts: &LinkFacts| {
-        let words = law.words(section, if limited { &["limit"] } else { &[] })?;
-        let limit = match limited {
-            true => LimitOptions::read_fields(section, LimitOptions::FIELDS)?.limit,
-            false => None,
-        };
-        let place = CreateFacts { link_rate: Some(facts.rate), classes: 0 };
-        let instance = law.create(section, words, &place)?;
-        Ok::<Queue, Problem>(Queue::Disc(Box::new(Ordered::new(instance, limit))))
-    }));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: if limited { law.fields_with(LimitOptions::FIELDS) } else { law.fields },
-        probes: law.probes,
-        build,
-    }
+    entry_of(law, |instance, limit| Queue::Disc(Box::new(Ordered::new(instance, limit))))
 }
 
 /// Packets in places whose numbers are their handles.

@@ -19,15 +19,7 @@ pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildImpairment> {
         let facts = ImpairmentFacts { head: HEAD, packet: NO_PACKET, delay: 0 };
         Ok::<Box<dyn Impairment>, Problem>(Box::new(Outer { instance, facts }))
     }));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: law.fields,
-        probes: law.probes,
-        build,
-    }
+    law.entry(law.fields, build)
 }
 
 struct Outer {

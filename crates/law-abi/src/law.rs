@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_parameters::{
-    DefaultValue, Echo, Field, Length, Node, Parameter, Probe, Problem, Section, Value,
+    DefaultValue, Echo, Entry, Field, Length, Node, Parameter, Probe, Problem, Section, Value,
     did_you_mean,
 };
 use forebay_units::{Frequency, Rate, Size, Span};
@@ -65,6 +65,12 @@ impl OuterLaw {
             }
         }
         Ok(())
+    }
+
+    /// The entry of the law, which has these fields, and of which `build` makes one.
+    pub(crate) fn entry<B>(&self, fields: &'static [Field], build: B) -> Entry<B> {
+        let RawLaw { name, summary, source, example, .. } = *self.raw;
+        Entry { name, summary, source, example, fields, probes: self.probes, build }
     }
 
     /// The fields of the law with `others`, for an entry.

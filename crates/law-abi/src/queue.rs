@@ -25,46 +25,33 @@ parameters! {
     }
 }
 
-/// The entry of a queue law.
+/// The entry of a law that decides on arrivals, or on packets at the head.
 pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildQueue> {
-    let limited = !law.raw.has(flag::OWN_LIMIT);
-    let build: BuildQueue = Box::leak(Box::new(move |section: &Section<'_>, facts: &LinkFacts| {
-        build(law, section, facts)
-    }));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: if limited { law.fields_with(LimitOptions::FIELDS) } else { law.fields },
-        probes: law.probes,
-        build,
-    }
+    entry_of(law, |instance, limit| {
+        let is_held = instance.law().decides(decision::DEQUEUE);
+        let asked = Asked { instance, limit, facts: NO_FACTS };
+        if is_held { Queue::Disc(Box::new(HeldQueue::new(asked))) } else { Queue::under(asked) }
+    })
 }
 
-fn build(
+/// The entry of a law of which `make` makes a queue, with the limit of its buffer unless it sets
+/// that itself.
+pub(crate) fn entry_of(
     law: &'static OuterLaw,
-    section: &Section<'_>,
-    facts: &LinkFacts,
-) -> Result<Queue, Problem> {
+    make: fn(Instance, Option<Length>) -> Queue,
+) -> Entry<BuildQueue> {
     let limited = !law.raw.has(flag::OWN_LIMIT);
-    let words = law.words(section, if limited { &["limit"] } else { &[] })?;
-    let limit = match limited {
-        true => LimitOptions::read_fields(section, LimitOptions::FIELDS)?.limit,
-        false => None,
-    };
-    let place = CreateFacts { link_rate: Some(facts.rate), classes: 0 };
-    let instance = law.create(section, words, &place)?;
-    let asked = Asked { instance, limit, facts: NO_FACTS };
-    if law.raw.decides(decision::DEQUEUE) {
-        let waiting = VecDeque::new();
-        return Ok(Queue::Disc(Box::new(HeldQueue {
-            asked,
-            waiting,
-            backlog: Backlog::default(),
-        })));
-    }
-    Ok(Queue::under(asked))
+    let build: BuildQueue = Box::leak(Box::new(move |section: &Section<'_>, facts: &LinkFacts| {
+        let words = law.words(section, if limited { &["limit"] } else { &[] })?;
+        let limit = match limited {
+            true => LimitOptions::read_fields(section, LimitOptions::FIELDS)?.limit,
+            false => None,
+        };
+        let place = CreateFacts { link_rate: Some(facts.rate), classes: 0 };
+        Ok::<Queue, Problem>(make(law.create(section, words, &place)?, limit))
+    }));
+    let fields = if limited { law.fields_with(LimitOptions::FIELDS) } else { law.fields };
+    law.entry(fields, build)
 }
 
 pub(crate) const NO_FACTS: QueueFacts = QueueFacts {
@@ -239,6 +226,10 @@ impl QueueDisc for HeldQueue {
 }
 
 impl HeldQueue {
+    fn new(asked: Asked) -> Self {
+        Self { asked, waiting: VecDeque::new(), backlog: Backlog::default() }
+    }
+
     /// Tell the law that there is no packet at the head.
     fn ask_without_head(&mut self, now: Time, stream: &mut Stream) {
         let facts = &mut self.asked.facts;

@@ -1,5 +1,5 @@
-//! Reading of tables of laws, calls of them, and what they may call: all that is unsafe on the side
-//! of the engine.
+//! Reading of tables of laws, and calls of them: with what they may call (`host.rs`), all that is
+//! unsafe on the side of the engine.
 //!
 //! A library is trusted as any code that is loaded: a table whose pointers lead nowhere cannot be
 //! told from one that is right. What can be checked of it is.

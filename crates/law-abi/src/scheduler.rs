@@ -15,15 +15,8 @@ pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildQueue> {
     let build: BuildQueue = Box::leak(Box::new(move |section: &Section<'_>, facts: &LinkFacts| {
         build(law, section, facts)
     }));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: law.fields_with(ClassOptions::FIELDS),
-        probes: Vec::leak([SCHEDULER_PROBES, law.probes].concat()),
-        build,
-    }
+    let probes = Vec::leak([SCHEDULER_PROBES, law.probes].concat());
+    Entry { probes, ..law.entry(law.fields_with(ClassOptions::FIELDS), build) }
 }
 
 fn build(

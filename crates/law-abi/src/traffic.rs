@@ -15,15 +15,7 @@ use crate::raw::{HEAD, Instance};
 /// The entry of traffic.
 pub(crate) fn entry(law: &'static OuterLaw) -> Entry<BuildTraffic> {
     let build: BuildTraffic = Box::leak(Box::new(move |section: &Section<'_>| build(law, section)));
-    Entry {
-        name: law.raw.name,
-        summary: law.raw.summary,
-        source: law.raw.source,
-        example: law.raw.example,
-        fields: law.fields,
-        probes: law.probes,
-        build,
-    }
+    law.entry(law.fields, build)
 }
 
 const NO_FACTS: TrafficFacts =

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use forebay_law_abi::{LoadedLaw, LoadedLaws, abi, under_way};
-use forebay_scenario::Registry;
+use forebay_scenario::{Registry, Scenario};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -76,6 +76,18 @@ pub(crate) fn names(laws: &[OuterLaw]) -> Option<String> {
     let names: Vec<String> =
         laws.iter().map(|law| format!("{} \"{}\"", law.category, law.name)).collect();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The description of a scenario, with the laws from outside that it chooses under `laws`, as JSON.
+pub(crate) fn described(scenario: &Scenario) -> String {
+    let (description, laws) = (scenario.describe(), chosen(scenario.parameters()));
+    if laws.is_empty() {
+        return description;
+    }
+    let mut all: serde_json::Value =
+        serde_json::from_str(&description).expect("a description is JSON");
+    all["laws"] = serde_json::to_value(&laws).expect("laws are plain data with names");
+    all.to_string()
 }
 
 /// True if runs must be waited for: an interpreted law must not call an interpreter that ends.

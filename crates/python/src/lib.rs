@@ -92,12 +92,12 @@ fn schema() -> String {
     forebay_scenario::schema(&laws::registry())
 }
 
-/// Read and check a scenario; describe it as JSON.
+/// Read and check a scenario; describe it as JSON, with the laws from outside that it chooses.
 ///
 /// Raises ScenarioError if it cannot be run.
 #[pyfunction]
 fn check(py: Python<'_>, text: String, name: String, set: Vec<String>) -> PyResult<String> {
-    let read = move || read_scenario(&text, &name, &set).map(|scenario| scenario.describe());
+    let read = move || read_scenario(&text, &name, &set).map(|scenario| laws::described(&scenario));
     aside::aside(py, read)?.map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 

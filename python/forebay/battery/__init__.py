@@ -26,7 +26,7 @@ __all__ = ["Check", "examine"]
 def examine(
     path: str, folder: Path, pattern: str = "*"
 ) -> Iterator[tuple[Mapping[str, Any], Iterator[Check]]]:
-    """The laws of a file, each as a row of `forebay.run.laws.law_table` with its checks, which are
+    """The laws of a file, each with what `forebay.laws.Law` says of it and its checks, which are
     made as they are asked for.
 
     Raises `UserError` for a file that cannot be loaded. Scenarios of those that fail are written to

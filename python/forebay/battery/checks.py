@@ -54,7 +54,7 @@ class Check:
 
 
 class Examination:
-    """The checks of one law. `law` is its row of `forebay.run.laws.law_table`, `page` its entry in
+    """The checks of one law. `law` is what `forebay.laws.Law` says of it, `page` its entry in
     the engine's catalogue, `pattern` which checks are made: those whose `LAW/CHECK` it matches."""
 
     def __init__(

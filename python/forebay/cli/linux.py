@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from forebay.linux.machine import PLACES
 from forebay.linux.script import link_script, network_script
 from forebay.linux.values import Remarks
 from forebay.run.jobs import check, files_read, load
-from forebay.run.laws import laws_chosen, near
+from forebay.run.laws import near
 from forebay.run.outputs import SCRIPT, Output, refuse_losses
 from forebay.run.progress import say_warnings
 
@@ -54,7 +54,7 @@ def print_script(scenario: Path | str, **options: Any) -> None:
     try:
         script, remarks = _script(wanted, values)
     except UserError as error:
-        raise _said_of_laws(error, values) from None
+        raise _said_of_laws(error, found.get("laws", ())) from None
     if wanted.out is not None:
         output = Output("--out", wanted.out, SCRIPT)
         inputs = map(Path, files_read(job))
@@ -81,10 +81,10 @@ def _script(wanted: _Options, values: dict[str, str]) -> tuple[str, Remarks]:
     return network_script(values, wanted.allow)
 
 
-def _said_of_laws(error: UserError, values: dict[str, str]) -> UserError:
+def _said_of_laws(error: UserError, laws: Iterable[Mapping[str, Any]]) -> UserError:
     """The error, or in place of one about a law of one's own what that is: no law of Linux is known
     to be the nearest."""
-    own = {row["name"]: row["file"] for row in laws_chosen(values)}
+    own = {row["name"]: row["file"] for row in laws}
     path = str(error).partition(": ")[0]
     name = path.rpartition(".")[2]
     if name not in own:

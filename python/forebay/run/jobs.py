@@ -263,7 +263,9 @@ def check(job: Job) -> dict[str, Any]:
 
     Keys: `name`, `scenario_hash`, `duration_s`, `warm_up_s`, `nodes`, `links`, `flows`,
     `expected_packets`, `expected_memory` in bytes, `warnings` of what can be run and is hardly
-    meant, and `resolved`, every parameter by key path, defaults included. Raises `UserError`.
+    meant, `resolved`, every parameter by key path, defaults included, and `laws`, those of one's
+    own that it chooses, if it does: `category`, `name`, `file`, `contents` (a hash), `ran_as`
+    (`python`, `numba 0.68.1`, `library`), `abi`. Raises `UserError`.
     """
     import json
 

@@ -28,10 +28,8 @@ __all__ = [
     "law_facts",
     "law_files",
     "law_sentence",
-    "law_table",
     "law_timeout",
     "law_words",
-    "laws_chosen",
     "limit_calls",
     "limit_words",
     "load_files",
@@ -155,33 +153,11 @@ def limit_words() -> list[str]:
     return [word for seconds in _limit for word in ("--law-timeout", f"{seconds:g}")]
 
 
-def law_table() -> list[dict[str, Any]]:
-    """The laws of one's own that are loaded, in their order: `category`, `name`, `file`, `contents`
-    (a hash), `ran_as` (`python`, `numba 0.68.1`, `library`), `abi`."""
-    import json
-
-    table: list[dict[str, Any]] = json.loads(native().laws())
-    return table
-
-
-def laws_chosen(resolved: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rows of `law_table` of the laws that a scenario has, by its resolved parameters: a law
-    from outside stands there with the hash of its source."""
-    chosen = [path for path, value in resolved.items() if value.startswith(CHOSEN)]
-    return [
-        row
-        for row in (law_table() if chosen else ())
-        if any(
-            path.endswith(f".{row['name']}") and resolved[path] == f"{CHOSEN}{row['contents']}"
-            for path in chosen
-        )
-    ]
-
-
-def refuse_unsaved(resolved: Mapping[str, str]) -> None:
-    """Raise `UserError` for a law that is in no file that another process could load."""
+def refuse_unsaved(laws: Iterable[Mapping[str, Any]]) -> None:
+    """Raise `UserError` for a law among these that is in no file which another process could
+    load."""
     saved = {contents for _, held in law_files() for contents in held.split("+")}
-    for row in laws_chosen(resolved):
+    for row in laws:
         if row["contents"] not in saved:
             raise UserError(
                 f'{row["category"]} "{row["name"]}" of {row["file"]}: is in this process alone, '

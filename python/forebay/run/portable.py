@@ -10,7 +10,7 @@ import tomli_w
 
 from forebay.errors import MAX_FILE_BYTES, UserError, printable
 from forebay.run.jobs import Job, check, data_file, expanded
-from forebay.run.laws import law_sentence, laws_chosen
+from forebay.run.laws import law_sentence
 
 __all__ = ["portable_text"]
 
@@ -43,9 +43,7 @@ def portable_text(job: Job) -> str | None:
 
 def _laws_needed(job: Job) -> str:
     """Lines that name the laws of one's own that a job has; empty if it has none."""
-    return "".join(
-        f"{NEEDS}{printable(law_sentence(row))}\n" for row in laws_chosen(check(job)["resolved"])
-    )
+    return "".join(f"{NEEDS}{printable(law_sentence(row))}\n" for row in check(job).get("laws", ()))
 
 
 def _hash_alone(text: str, name: str) -> str | None:

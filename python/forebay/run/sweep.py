@@ -242,7 +242,7 @@ def _places(sweep: Sweep, number: int) -> str:
 
 def _planned(sweep: Sweep, combination: Combination) -> Planned:
     found = check(sweep.job(combination, 0))
-    refuse_unsaved(found["resolved"])
+    refuse_unsaved(found.get("laws", ()))
     seed = int(found["resolved"]["seed"]) if sweep.seed is None else sweep.seed
     return Planned(combination, found["scenario_hash"], seed, tuple(found["warnings"]))
 

@@ -72,8 +72,8 @@ class Probe:
 class Page:
     """A mechanism or a section: what it is and what it takes. `kind` is the name of its category,
     or `section`; `mechanisms` are the keys of a section that name mechanisms or other sections.
-    `example` has parameters with which a mechanism works, as lines of TOML. `origin` is the row of
-    `forebay.run.laws.law_table` of a law of one's own."""
+    `example` has parameters with which a mechanism works, as lines of TOML. Of a law of one's own,
+    `origin` has what `forebay.laws.Law` says of it."""
 
     name: str
     kind: str
