@@ -1,6 +1,6 @@
 //! Places where agents act: finding them in a scenario, and putting agents there.
 
-use forebay_mechanisms::queue::SteeredParameters;
+use forebay_mechanisms::queue::ClassOptions;
 use forebay_parameters::{Node, Parameters, Table, Value, did_you_mean, key};
 use forebay_scenario::{Places, Scenario};
 
@@ -200,7 +200,7 @@ impl Place {
         match self {
             Self::Scheduler { .. } => {
                 let allowed =
-                    |key: &String| SteeredParameters::FIELDS.iter().any(|field| field.name == key);
+                    |key: &String| ClassOptions::FIELDS.iter().any(|field| field.name == key);
                 let kept = before.and_then(inner).into_iter().flatten();
                 parameters.extend(kept.filter(|(key, _)| allowed(key)));
             }

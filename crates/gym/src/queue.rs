@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use forebay_kernel::Stream;
 use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, Queue, SteeredParameters, steered};
-use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Verdict};
+use forebay_mechanisms::queue::{BuildQueue, ClassOptions, Queue, fits, steered};
+use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 
 use crate::AGENT;
@@ -60,7 +60,7 @@ parameters! {
     pub struct SchedulerParameters {
         /// Number of the agent in its environment.
         number: u32 = 0, "Goyal, Vin and Cheng 1997, section 2";
-        ..classes: SteeredParameters;
+        ..classes: ClassOptions;
     }
 }
 
@@ -86,20 +86,11 @@ impl AgentQueue {
     fn probability(&self, action: usize) -> f64 {
         self.hand.actions[action].get().unwrap_or(0.0)
     }
-
-    fn fits(&self, backlog: Backlog, size: u16) -> bool {
-        match self.limit {
-            None => true,
-            Some(Length::Packets(limit)) => u64::from(backlog.packets) < limit,
-            Some(Length::Bytes(limit)) => backlog.bytes.saturating_add(u64::from(size)) <= limit,
-        }
-    }
 }
 
 impl DropPolicy for AgentQueue {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        // A packet that finds the link idle needs no buffer.
-        if arrival.idle_since.is_none() && !self.fits(arrival.backlog, arrival.packet.size) {
+        if !fits(self.limit, arrival) {
             return Verdict::Drop(DropReason::Overflow);
         }
         // One draw a packet, whatever is decided: environments whose actions differ see the same.

@@ -69,7 +69,7 @@ pub use any_drop_policy::AnyDropPolicy;
 pub use classful::{ClassOptions, Heads, PROBES as SCHEDULER_PROBES, Scheduler};
 pub use droptail::DropTail;
 pub use fifo::Fifo;
-pub use steered::{SteeredParameters, steered};
+pub use steered::steered;
 
 /// A queue in one of its forms.
 pub enum Queue {

@@ -3,81 +3,52 @@
 //! It is start-time fair queueing, whose tags of packets served stay what they were when a weight
 //! changes: the next packet of a class is the first that costs by the new one.
 
-use forebay_parameters::{Parameters, Problem, Section, parameters};
+use forebay_parameters::{Problem, Section};
 use forebay_units::Time;
 
 use super::Queue;
 use super::classful::{ClassOptions, Heads, Scheduler};
-use super::tags::{Tags, least};
+use super::stfq::Stfq;
+use super::tags::Tags;
 use crate::LinkFacts;
 
-parameters! {
-    /// Parameters of a steered scheduler.
-    pub struct SteeredParameters {
-        ..classes: ClassOptions;
-    }
-}
-
-impl SteeredParameters {
-    /// Read the section of a scheduler that is steered.
-    ///
-    /// # Errors
-    /// The first wrong, missing or unknown key.
-    pub fn of(section: &Section<'_>) -> Result<Self, Problem> {
-        Self::read(section)
-    }
-
-    /// Number of its classes, 1 to 64.
-    ///
-    /// # Errors
-    /// If there are none, or too many.
-    pub fn count(&self, section: &Section<'_>) -> Result<usize, Problem> {
-        self.classes.count(section)
-    }
-}
-
-/// The queue of `parameters` in `section`, whose classes have the weight that `weight` gives for
-/// each whenever one of its packets is served: a number above 0.
+/// The queue of `classes` in `section`, which have the weight that `weight` gives for each whenever
+/// one of its packets is served: a number above 0.
 ///
 /// # Errors
 /// Those of its classes and of how packets are told apart.
 pub fn steered(
-    parameters: &SteeredParameters,
+    classes: &ClassOptions,
     section: &Section<'_>,
     facts: &LinkFacts,
     weight: impl Fn(usize) -> f64 + Send + 'static,
 ) -> Result<Queue, Problem> {
-    let count = parameters.classes.count(section)?;
-    let tags = Tags::new((0..count).map(&weight).collect(), facts.rate);
-    parameters.classes.build(section, facts, Steered { tags, virtual_time: 0.0, weight })
+    let count = classes.count(section)?;
+    let law = Stfq::new(Tags::new((0..count).map(&weight).collect(), facts.rate));
+    classes.build(section, facts, Steered { law, weight })
 }
 
 struct Steered<W> {
-    tags: Tags,
-    /// Start tag of the packet served last; at the end of a busy period the largest finish tag.
-    virtual_time: f64,
+    law: Stfq,
     weight: W,
 }
 
 impl<W: Fn(usize) -> f64 + Send> Scheduler for Steered<W> {
     fn activate(&mut self, class: usize, now: Time) {
-        if self.tags.is_idle(now) {
-            self.virtual_time = self.tags.last_finish();
-        }
-        self.tags.activate(class, self.virtual_time);
+        self.law.activate(class, now);
     }
 
-    fn deactivate(&mut self, _class: usize) {
-        self.tags.deactivate();
+    fn deactivate(&mut self, class: usize) {
+        self.law.deactivate(class);
     }
 
-    fn select(&mut self, heads: &Heads, _now: Time) -> Option<usize> {
-        least(heads.active(), |class| self.tags.start(class))
+    fn select(&mut self, heads: &Heads, now: Time) -> Option<usize> {
+        self.law.select(heads, now)
     }
 
     fn served(&mut self, class: usize, size: u16, more: bool, now: Time) {
-        self.tags.weigh(class, (self.weight)(class));
-        self.virtual_time = self.tags.served(class, size, more, now).0;
+        self.law.tags.weigh(class, (self.weight)(class));
+        self.law.served(class, size, more, now);
     }
 }
 
@@ -91,8 +62,7 @@ mod tests {
     #[test]
     fn a_weight_counts_from_the_next_packet_on() {
         let mut law = Steered {
-            tags: Tags::new(vec![1.0, 1.0], Rate::from_bps(8000)),
-            virtual_time: 0.0,
+            law: Stfq::new(Tags::new(vec![1.0, 1.0], Rate::from_bps(8000))),
             weight: |class| [3.0, 1.0][class],
         };
         let served = |law: &mut dyn Scheduler, packets: usize| {
@@ -108,8 +78,7 @@ mod tests {
         law.activate(0, Time::ZERO);
         law.activate(1, Time::ZERO);
         assert_eq!(served(&mut law, 400), 300);
-        let mut even =
-            Steered { tags: law.tags, virtual_time: law.virtual_time, weight: |_: usize| 1.0 };
+        let mut even = Steered { law: law.law, weight: |_: usize| 1.0 };
         assert_eq!(served(&mut even, 400), 200);
     }
 }

@@ -35,14 +35,19 @@ parameters! {
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let StfqParameters { classes, weights: given } = StfqParameters::read(section)?;
     let weights = weights(section, given.as_deref(), classes.count(section)?)?;
-    let tags = Tags::new(weights, facts.rate);
-    classes.build(section, facts, Stfq { tags, virtual_time: 0.0 })
+    classes.build(section, facts, Stfq::new(Tags::new(weights, facts.rate)))
 }
 
-struct Stfq {
-    tags: Tags,
+pub(super) struct Stfq {
+    pub(super) tags: Tags,
     /// Start tag of the packet served last; at the end of a busy period the largest finish tag.
     virtual_time: f64,
+}
+
+impl Stfq {
+    pub(super) fn new(tags: Tags) -> Self {
+        Self { tags, virtual_time: 0.0 }
+    }
 }
 
 impl Scheduler for Stfq {
