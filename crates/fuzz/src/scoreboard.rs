@@ -1,10 +1,11 @@
-//! The SACK scoreboard against RFC 6675's definitions over a set of segments.
+//! The record of segments against RFC 6675's definitions over a set of segments.
 
 use std::collections::BTreeSet;
 
 use arbitrary::{Arbitrary, Unstructured};
-use forebay_mechanisms::element::tcp::scoreboard::{NextSegment, Scoreboard};
+use forebay_mechanisms::element::tcp::segments::{Cause, Segments};
 use forebay_network::SackBlocks;
+use forebay_units::Time;
 
 /// Duplicate acknowledgements that make a loss: DupThresh.
 const THRESHOLD: u64 = 3;
@@ -25,7 +26,7 @@ enum Step {
 /// segments.
 pub fn scoreboard(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
-    let mut pair = Pair { max: 10, ..Pair::default() };
+    let mut pair = Pair::new();
     while let Ok(step) = Step::arbitrary(&mut bytes) {
         pair.step(&step);
         pair.compare();
@@ -35,22 +36,30 @@ pub fn scoreboard(data: &[u8]) {
     }
 }
 
-/// A scoreboard and what it should know.
-#[derive(Default)]
+/// A record of segments of 1 B each, and what it should know.
 struct Pair {
-    board: Scoreboard,
+    segments: Segments,
     sacked: BTreeSet<u64>,
     una: u64,
     max: u64,
     /// HighRxt + 1 and RescueRxt + 1.
     high_rxt: u64,
     rescue: u64,
+    /// RecoveryPoint + 1.
+    point: u64,
 }
 
 impl Pair {
+    fn new() -> Self {
+        let (segments, sacked) = (Segments::new(0, false), BTreeSet::new());
+        let mut pair = Self { segments, sacked, una: 0, max: 0, high_rxt: 0, rescue: 0, point: 0 };
+        pair.send_new(10);
+        pair
+    }
+
     fn step(&mut self, step: &Step) {
         match step {
-            Step::SendNew(count) => self.max += u64::from(*count % 16),
+            Step::SendNew(count) => self.send_new(u64::from(*count % 16)),
             Step::Sack(blocks) => self.sack(blocks),
             Step::Advance(by) => {
                 self.una = (self.una + u64::from(*by % 32)).min(self.max);
@@ -59,19 +68,28 @@ impl Pair {
                     self.una += 1;
                 }
                 self.sacked = self.sacked.split_off(&self.una);
-                self.board.advance(self.una);
+                self.segments.advance(self.una, Time::ZERO, |_, _| {});
             }
             Step::Retransmit => self.retransmit(),
             Step::Enter if self.una < self.max => {
-                self.board.enter(self.una);
-                (self.high_rxt, self.rescue) = (self.una + 1, self.una + 1);
+                self.segments.forget_resent();
+                self.segments.begin_recovery(self.max);
+                self.high_rxt = self.una;
+                (self.rescue, self.point) = (self.una + 1, self.max);
             }
             Step::Enter => {}
             Step::Forget => {
-                self.board.forget_retransmissions(self.una);
+                self.segments.forget_resent();
                 self.high_rxt = self.una;
             }
         }
+        self.segments.lose_by_count(THRESHOLD);
+    }
+
+    fn send_new(&mut self, count: u64) {
+        let new = self.max..self.max + count;
+        new.for_each(|number| self.segments.sent(number, 1, Cause::New, Time::ZERO));
+        self.max += count;
     }
 
     fn sack(&mut self, offsets: &[(u8, u8); 3]) {
@@ -86,21 +104,23 @@ impl Pair {
                 self.sacked.extend(first..end);
             }
         }
-        let news = self.board.update(&blocks, self.una, self.max);
+        let news = self.segments.sack(&blocks, self.una, Time::ZERO, |_, _| {});
         assert_eq!(news, self.sacked.len() as u64 - before, "news");
     }
 
+    /// NextSeg() without new data.
+    fn next(&mut self) -> Option<(u64, Cause)> {
+        let lost = self.segments.first_lost().map(|number| (number, Cause::Lost));
+        lost.or_else(|| self.segments.guess())
+    }
+
     fn retransmit(&mut self) {
-        match self.board.next_segment(self.una, self.max, THRESHOLD, false) {
-            Some(NextSegment::Hole(number)) => {
-                self.board.retransmitted(number, self.una);
-                self.high_rxt = number + 1;
-            }
-            Some(NextSegment::Rescue(_)) => {
-                self.board.rescued(self.max);
-                self.rescue = self.max;
-            }
-            Some(NextSegment::New) | None => {}
+        let Some((number, cause)) = self.next() else { return };
+        self.segments.sent(number, 1, cause, Time::ZERO);
+        if cause == Cause::Rescue {
+            self.rescue = self.point;
+        } else {
+            self.high_rxt = number + 1;
         }
     }
 
@@ -119,35 +139,22 @@ impl Pair {
         holes.map(|n| u64::from(!self.is_lost(n)) + u64::from(n < self.high_rxt)).sum()
     }
 
-    /// NextSeg: rules 1 to 4 in their order.
-    fn next_segment(&self, new: bool) -> Option<NextSegment> {
+    /// NextSeg: rules 1, 3 and 4 in their order.
+    fn next_by_definition(&self) -> Option<(u64, Cause)> {
         let highest = self.sacked.last().copied().unwrap_or(0);
         let from = self.high_rxt.max(self.una);
         let hole = (from..highest).find(|number| self.is_hole(*number));
-        if let Some(number) = hole.filter(|number| self.is_lost(*number)) {
-            return Some(NextSegment::Hole(number));
-        }
-        if new {
-            return Some(NextSegment::New);
-        }
         if let Some(number) = hole {
-            return Some(NextSegment::Hole(number));
+            let cause = if self.is_lost(number) { Cause::Lost } else { Cause::Guess };
+            return Some((number, cause));
         }
         let top = (self.una..self.max).rev().find(|number| self.is_hole(*number))?;
-        (self.una > self.rescue).then_some(NextSegment::Rescue(top))
+        (self.una > self.rescue).then_some((top, Cause::Rescue))
     }
 
-    fn compare(&self) {
-        let (una, max) = (self.una, self.max);
-        assert_eq!(self.board.is_empty(), self.sacked.is_empty());
-        assert_eq!(self.board.pipe(una, max, THRESHOLD), self.pipe(), "pipe");
-        for new in [true, false] {
-            let chosen = self.board.next_segment(una, max, THRESHOLD, new);
-            assert_eq!(chosen, self.next_segment(new), "next segment, new {new}");
-        }
-        let lost = (una..max).filter(|number| self.is_hole(*number) && self.is_lost(*number));
-        let below = self.board.lost_below(THRESHOLD);
-        let told = (una..below.max(una)).filter(|number| self.is_hole(*number));
-        assert!(lost.eq(told), "lost");
+    fn compare(&mut self) {
+        assert_eq!(self.segments.sacked(), self.sacked.len() as u64);
+        assert_eq!(self.segments.in_flight(), self.pipe(), "pipe");
+        assert_eq!(self.next(), self.next_by_definition(), "next segment");
     }
 }

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_mechanisms::control::CONTROLS;
-use forebay_mechanisms::element::tcp::delivery::{Around, Delivery};
+use forebay_mechanisms::element::tcp::rate::SampleInputs;
+use forebay_mechanisms::element::tcp::segments::{Cause, Segments};
 use forebay_network::{CongestionControl, RateSample, Signal, Window};
 use forebay_parameters::Value;
 use forebay_units::{Span, Time};
@@ -114,7 +115,7 @@ struct Sender {
     control: Box<dyn CongestionControl>,
     window: Window,
     mss: u16,
-    delivery: Delivery,
+    segments: Segments,
     /// Segments sent, and those neither delivered nor lost.
     next: u64,
     outstanding: BTreeSet<u64>,
@@ -124,25 +125,28 @@ struct Sender {
 impl Sender {
     fn new(control: Box<dyn CongestionControl>, window: Window, mss: u16) -> Self {
         let outstanding = BTreeSet::new();
-        Self { control, window, mss, delivery: Delivery::new(), next: 0, outstanding, srtt: None }
+        let segments = Segments::new(0, true);
+        Self { control, window, mss, segments, next: 0, outstanding, srtt: None }
     }
 
     fn live(&mut self, now: Time, instant: &Events, recovering: bool) {
         if instant.limited {
-            self.delivery.check_app_limited(false, f64::INFINITY);
+            self.segments.check_app_limited(false, f64::INFINITY);
         }
         for number in &instant.losses {
             self.outstanding.remove(number);
         }
         if let Some(ack) = instant.ack {
-            self.delivery.begin(true, self.window.cwnd, self.window.smss);
+            self.segments.begin_sample(true, self.window.cwnd, self.window.smss);
             for _ in 0..ack.segments {
                 let number = self.outstanding.pop_first().expect("so many are outstanding");
-                self.delivery.deliver(number, now);
+                self.segments.deliver(number, now, |_, _| {});
             }
         }
-        instant.losses.iter().for_each(|&number| self.delivery.lose(number));
-        for lost in self.delivery.take_losses() {
+        for &number in &instant.losses {
+            self.segments.lose(number);
+        }
+        for lost in self.segments.take_losses() {
             self.control.lost(&mut self.window, &lost, now);
         }
         if let Some(ack) = instant.ack {
@@ -152,15 +156,15 @@ impl Sender {
             self.control.sampled(&mut self.window, &sample);
         }
         if let Some(signal) = instant.recovery {
-            let flight = self.delivery.in_flight() as f64;
+            let flight = self.segments.in_flight() as f64;
             self.control.congested(&mut self.window, signal, flight, now);
         }
-        let idle = self.delivery.in_flight() == 0;
+        let idle = self.segments.in_flight() == 0;
         if instant.sends > 0 && instant.limited && idle {
             self.control.restarted(&mut self.window, now);
         }
         for _ in 0..instant.sends {
-            self.delivery.sent(self.next, self.mss, false, now);
+            self.segments.sent(self.next, self.mss, Cause::New, now);
             self.outstanding.insert(self.next);
             self.next += 1;
         }
@@ -168,7 +172,7 @@ impl Sender {
 
     fn sample(&mut self, now: Time, recovering: bool) -> RateSample {
         let una = self.outstanding.first().copied().unwrap_or(self.next);
-        self.delivery.sample(&Around {
+        let inputs = SampleInputs {
             now,
             acked: u64::from(self.mss),
             one_way: Span::ZERO,
@@ -180,7 +184,8 @@ impl Sender {
             newly_marked: 0,
             una,
             max: self.next,
-        })
+        };
+        self.segments.sample(&inputs).expect("it is sampled")
     }
 
     fn quantities(&self) -> BTreeMap<String, f64> {

@@ -2,14 +2,15 @@
 
 use forebay_network::{ElementState, FlowId, StateFact, TcpSenderState};
 
+use super::TcpSenders;
 use super::connection::Connection;
-use super::sender::TcpSenders;
+use super::segments::Segments;
 
 impl TcpSenders {
     fn facts(&self, flow: FlowId, connection: &Connection) -> TcpSenderState {
         let (settings, rules) = (&self.settings, &self.settings.rules);
         let Connection { una, nxt, max, end, window, deadline, .. } = *connection;
-        let scoreboard = connection.scoreboard.as_deref();
+        let segments = connection.segments.as_deref();
         // The initial timeout holds before the first measurement, whatever the minimum.
         let least = rules.min.max(rules.tick.times(2)).min(rules.initial).min(rules.max);
         TcpSenderState {
@@ -20,17 +21,10 @@ impl TcpSenders {
             end,
             window,
             receiver_window: settings.window,
-            pipe: scoreboard.map(|board| match settings.rack {
-                true => connection.segments_in_flight(),
-                false => board.pipe(una, max, u64::from(settings.threshold)),
-            }),
-            // Without the scoreboard's marks each segment in flight counts once.
-            resent: match scoreboard {
-                Some(board) if !settings.rack => board.resent(una),
-                _ => 0,
-            },
-            sacked: scoreboard.map_or(Vec::new(), |board| board.ranges().iter().collect()),
-            sacked_total: scoreboard.map_or(0, |board| board.sacked()),
+            pipe: segments.map(Segments::segments_in_flight),
+            resent: segments.map_or(0, Segments::resent),
+            sacked: segments.map_or_else(Vec::new, Segments::sacked_ranges),
+            sacked_total: segments.map_or(0, Segments::sacked),
             rto: connection.rto.timeout(),
             rto_bounds: (least, rules.max),
             deadline,

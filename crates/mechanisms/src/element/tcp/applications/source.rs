@@ -5,22 +5,22 @@ use std::collections::VecDeque;
 /// Data that the application of one connection sends, and the sizes of its short segments: state
 /// that few acknowledgements touch.
 #[derive(Default)]
-pub(super) struct Source {
+pub(in crate::element::tcp) struct Source {
     /// Size of the next write of the application, in bytes.
-    pub(super) due: u64,
+    pub(in crate::element::tcp) due: u64,
     /// Segments shorter than one MSS, neither acknowledged nor merged: number and bytes of data.
     shorts: VecDeque<(u64, u64)>,
 }
 
 /// The number after the last segment of a connection without end.
-pub(super) const ENDLESS: u64 = u64::MAX;
+pub(in crate::element::tcp) const ENDLESS: u64 = u64::MAX;
 
 impl Source {
     /// The application writes `bytes`. `end` is the number after the last segment written so far,
     /// `max` that after the last one sent. Returns the new `end`.
     ///
     /// A short last segment that has not been sent is filled first.
-    pub(super) fn write(&mut self, mut bytes: u64, mut end: u64, max: u64, mss: u64) -> u64 {
+    pub(in crate::element::tcp) fn write(&mut self, mut bytes: u64, mut end: u64, max: u64, mss: u64) -> u64 {
         if bytes == u64::MAX || end == ENDLESS {
             return ENDLESS;
         }
@@ -43,7 +43,7 @@ impl Source {
 
     /// The application writes no more: what lies from `max` on, which was not sent, is given up,
     /// and a segment without data follows, the FIN. Returns the new end.
-    pub(super) fn close(&mut self, max: u64) -> u64 {
+    pub(in crate::element::tcp) fn close(&mut self, max: u64) -> u64 {
         while self.shorts.back().is_some_and(|short| short.0 >= max) {
             self.shorts.pop_back();
         }
@@ -52,19 +52,19 @@ impl Source {
     }
 
     /// The number of the first short segment; `u64::MAX` if there is none.
-    pub(super) fn first_short(&self) -> u64 {
+    pub(in crate::element::tcp) fn first_short(&self) -> u64 {
         self.shorts.front().map_or(u64::MAX, |short| short.0)
     }
 
     /// Forget the segments below `una`, which are acknowledged.
-    pub(super) fn forget_below(&mut self, una: u64) {
+    pub(in crate::element::tcp) fn forget_below(&mut self, una: u64) {
         while self.shorts.front().is_some_and(|short| short.0 < una) {
             self.shorts.pop_front();
         }
     }
 
     /// Bytes of data in segment `number`.
-    pub(super) fn payload(&self, number: u64, mss: u64) -> u64 {
+    pub(in crate::element::tcp) fn payload(&self, number: u64, mss: u64) -> u64 {
         match self.shorts.binary_search_by_key(&number, |short| short.0) {
             Ok(at) => self.shorts[at].1,
             Err(_) => mss,
@@ -72,15 +72,10 @@ impl Source {
     }
 
     /// Bytes by which segments `first..end` fall short of full ones.
-    pub(super) fn shortfall(&self, first: u64, end: u64, mss: u64) -> u64 {
+    pub(in crate::element::tcp) fn shortfall(&self, first: u64, end: u64, mss: u64) -> u64 {
         let from = self.shorts.partition_point(|short| short.0 < first);
         let within = self.shorts.range(from..).take_while(|short| short.0 < end);
         within.map(|short| mss - short.1).sum()
-    }
-
-    /// The short segments below `end`: number and bytes of data.
-    pub(super) fn shorts_below(&self, end: u64) -> impl Iterator<Item = (u64, u64)> {
-        self.shorts.iter().copied().take_while(move |short| short.0 < end)
     }
 }
 

@@ -40,7 +40,7 @@ columns! {
 }
 
 /// The clients of a group that play video.
-pub(super) struct Viewers {
+pub(in crate::element::tcp) struct Viewers {
     plan: Arc<VideoPlan>,
     each: Vec<Viewer>,
 }
@@ -87,7 +87,7 @@ struct Played {
 
 impl Viewers {
     /// `count` viewers of videos as `plan` has them.
-    pub(super) fn new(plan: Arc<VideoPlan>, count: usize) -> Self {
+    pub(in crate::element::tcp) fn new(plan: Arc<VideoPlan>, count: usize) -> Self {
         let viewer = Viewer {
             until: Time::ZERO,
             buffered: Span::ZERO,
@@ -103,7 +103,7 @@ impl Viewers {
 
     /// Returns the next request of viewer `index`, known at `now`: the time until it is made, and
     /// its size.
-    pub(super) fn next(&mut self, index: usize, now: Time) -> (Span, Size) {
+    pub(in crate::element::tcp) fn next(&mut self, index: usize, now: Time) -> (Span, Size) {
         let (plan, viewer) = (&self.plan, &mut self.each[index]);
         if viewer.began == Time::NEVER {
             (viewer.began, viewer.until) = (now, now);
@@ -116,12 +116,12 @@ impl Viewers {
     }
 
     /// The level of what viewer `index` asked for last.
-    pub(super) fn level(&self, index: usize) -> usize {
+    pub(in crate::element::tcp) fn level(&self, index: usize) -> usize {
         self.each[index].level
     }
 
     /// The chunk that viewer `index` asked for at `begun` has arrived whole.
-    pub(super) fn completed(&mut self, index: usize, begun: Time, now: Time) {
+    pub(in crate::element::tcp) fn completed(&mut self, index: usize, begun: Time, now: Time) {
         let (plan, viewer) = (&self.plan, &mut self.each[index]);
         viewer.play(now);
         let took = now.since(begun).seconds();
@@ -141,7 +141,7 @@ impl Viewers {
     }
 
     /// Returns the viewers with what was played up to `now`.
-    pub(super) fn count(&mut self, now: Time) -> &mut Vec<Viewer> {
+    pub(in crate::element::tcp) fn count(&mut self, now: Time) -> &mut Vec<Viewer> {
         self.each.iter_mut().for_each(|viewer| viewer.play(now));
         &mut self.each
     }

@@ -1,7 +1,6 @@
 //! Pauses of an application that always has more to send.
 
-use super::sender::TcpSenders;
-use super::sender_context::SenderContext;
+use super::{Sender, TcpSenders};
 
 impl TcpSenders {
     /// The same, whose applications pause where they write nothing, if `pauses`: what was not sent
@@ -14,11 +13,11 @@ impl TcpSenders {
     }
 }
 
-impl SenderContext<'_, '_> {
+impl Sender<'_, '_> {
     /// The application pauses. Its segments are full, so none is short.
     #[cold]
     pub(super) fn pause(&mut self) {
-        self.c.end = self.c.max;
+        self.tcb.end = self.tcb.max;
         let now = self.cx.now();
         self.plan_write(now);
     }

@@ -1,5 +1,7 @@
 //! The TCP receivers of a group of flows.
 
+mod ranges;
+
 use forebay_kernel::fetch;
 use forebay_network::{
     Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Marking, Observation,
@@ -8,9 +10,9 @@ use forebay_network::{
 use forebay_units::{Span, Time};
 
 use super::accecn::Tally;
-use super::clients::{Clients, Place};
-use super::ranges::Ranges;
+use super::applications::clients::{Clients, Place};
 use super::{EcnEcho, Recovery, TcpParameters};
+use ranges::Ranges;
 use crate::transfers::{Completed, TransferMeter};
 
 /// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where

@@ -4,11 +4,13 @@ use forebay_network::{ControlNeeds, Ecn, FlowId, Marking, RouteId};
 use forebay_parameters::choice;
 use forebay_units::{Span, Time};
 
+use super::loss::Detection;
+use super::reduction::Reduction;
 use super::rto::RtoRules;
-use super::{
+use crate::element::FlowGroup;
+use crate::element::tcp::{
     EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters,
 };
-use crate::element::FlowGroup;
 
 choice! {
     /// Clock that measures the smoothed round-trip time which segments report.
@@ -31,11 +33,18 @@ pub(super) struct Settings {
     pub(super) overhead: u16,
     pub(super) window: f64,
     pub(super) initial_window: f64,
-    pub(super) recovery: Recovery,
-    /// Proportional rate reduction.
-    pub(super) prr: bool,
+    pub(super) detection: Detection,
+    pub(super) reduction: Reduction,
+    /// Connections keep a record of every segment.
+    pub(super) records: bool,
+    /// The law takes samples.
+    pub(super) samples: bool,
+    /// After a timeout SND.NXT goes back to the first segment.
+    pub(super) goes_back: bool,
+    /// The timer restarts when the first segment is sent again (RFC 6675, section 6).
+    pub(super) restarts_timer: bool,
     pub(super) impatient: bool,
-    pub(super) keep_sack: bool,
+    pub(super) sack_at_timeout: SackAtTimeout,
     pub(super) threshold: u32,
     pub(super) limited_transmit: bool,
     pub(super) byte_counting: bool,
@@ -48,6 +57,8 @@ pub(super) struct Settings {
     pub(super) timestamps: bool,
     /// Some segments are pushed, which the receiver goes by.
     pub(super) pushes: bool,
+    /// A segment may wait for a second one.
+    pub(super) pairs: bool,
     pub(super) ecn: bool,
     /// The codepoint of segments that are ECN-capable.
     pub(super) ect: Ecn,
@@ -60,10 +71,10 @@ pub(super) struct Settings {
     /// Congestion control is that of L4S.
     pub(super) l4s: bool,
     pub(super) pacing: Pacing,
+    /// Segments may leave at a rate.
+    pub(super) paces: bool,
     /// Connections are opened and closed.
     pub(super) handshake: bool,
-    /// Losses are detected by time.
-    pub(super) rack: bool,
     pub(super) tail_loss_probe: bool,
     /// The longest delay of an acknowledgement by the receiver.
     pub(super) max_ack_delay: Span,
@@ -78,6 +89,12 @@ pub(super) struct Settings {
 impl Settings {
     pub(super) fn new(group: &FlowGroup, parameters: &TcpParameters, needs: ControlNeeds) -> Self {
         let (mss, echo) = (parameters.mss.bytes(), parameters.echo());
+        let by_time = parameters.detects_by_time();
+        let detection = match parameters.recovery {
+            Recovery::Reno | Recovery::NewReno => Detection::Dupack,
+            Recovery::Sack if by_time => Detection::Rack,
+            Recovery::Sack => Detection::Sack,
+        };
         Self {
             first: group.first,
             route: group.route,
@@ -87,11 +104,19 @@ impl Settings {
             overhead: parameters.overhead(),
             window: parameters.window_bytes(parameters.window),
             initial_window: parameters.initial_window.bytes(mss) as f64,
-            recovery: parameters.recovery,
-            prr: parameters.recovery_window == RecoveryWindow::Prr,
+            detection,
+            reduction: match (parameters.recovery, parameters.recovery_window) {
+                (Recovery::Reno, _) => Reduction::Reno,
+                (Recovery::NewReno, _) => Reduction::NewReno,
+                (Recovery::Sack, RecoveryWindow::Rfc6675) => Reduction::Pipe,
+                (Recovery::Sack, RecoveryWindow::Prr) => Reduction::Prr,
+            },
+            records: needs.samples || by_time,
+            samples: needs.samples,
+            goes_back: !by_time,
+            restarts_timer: by_time,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,
-            keep_sack: parameters.sack_at_timeout == SackAtTimeout::Keep
-                || parameters.detects_by_time(),
+            sack_at_timeout: parameters.sack_at_timeout,
             threshold: parameters.dupack_threshold,
             limited_transmit: parameters.limited_transmit,
             byte_counting: parameters.byte_counting,
@@ -103,6 +128,7 @@ impl Settings {
             on_request: false,
             timestamps: parameters.timestamps,
             pushes: parameters.prompt_acks,
+            pairs: parameters.prompt_acks && by_time && !needs.l4s,
             ecn: parameters.ecn,
             ect: if needs.l4s { Ecn::Ect1 } else { Ecn::Ect0 },
             ecn_always: echo == Some(EcnEcho::Rfc8257) || parameters.ecn && needs.l4s,
@@ -110,8 +136,11 @@ impl Settings {
             exact_marks: needs.exact_marks,
             l4s: needs.l4s,
             pacing: parameters.pacing,
+            paces: needs.samples
+                || by_time
+                || echo == Some(EcnEcho::AccEcn)
+                || parameters.pacing != Pacing::None,
             handshake: parameters.handshake,
-            rack: parameters.detects_by_time(),
             tail_loss_probe: parameters.probes_tail(),
             max_ack_delay: parameters.ack_delay().unwrap_or(Span::ZERO),
             signals_srtt: false,

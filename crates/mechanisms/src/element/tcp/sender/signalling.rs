@@ -3,30 +3,30 @@
 use forebay_network::Packet;
 use forebay_units::Span;
 
-use super::connection::Phase;
+use super::connection::{Connection, Phase};
 use super::rto::smooth;
-use super::sender_context::SenderContext;
+use super::settings::Settings;
 
 /// Few groups come here: those on whose way a conditioner adapts to its flows.
-impl SenderContext<'_, '_> {
-    /// A round-trip time was measured, one of `samples` in this round trip.
+impl Connection {
+    /// A round-trip time was measured, one of `expected` in this round trip.
     #[cold]
-    pub(super) fn smooth_signalled(&mut self, rtt: Span, samples: u64) {
-        let (before, tick) = (self.c.signalled_srtt, self.p.signal_tick);
-        self.c.signalled_srtt = if tick > Span::ZERO {
+    pub(super) fn smooth_signalled(&mut self, rtt: Span, expected: u64, settings: &Settings) {
+        let (before, tick) = (self.signalled_srtt, settings.signal_tick);
+        self.signalled_srtt = if tick > Span::ZERO {
             in_ticks(before, rtt, tick)
         } else if before < 0.0 {
             rtt.ps() as f64
         } else {
-            smooth(before, rtt.ps() as f64, self.p.rules.share_of(samples))
+            smooth(before, rtt.ps() as f64, settings.rules.share_of(expected))
         };
     }
 
     /// `packet` with the smoothed round-trip time, once there is one, and with whether its sender
     /// is in slow start.
     #[cold]
-    pub(super) fn signalling(&self, packet: Packet) -> Packet {
-        let (srtt, tick) = (self.c.signalled_srtt, self.p.signal_tick);
+    pub(super) fn signalling(&self, packet: Packet, settings: &Settings) -> Packet {
+        let (srtt, tick) = (self.signalled_srtt, settings.signal_tick);
         let packet = if srtt < 0.0 {
             packet
         } else if tick > Span::ZERO {
@@ -34,8 +34,8 @@ impl SenderContext<'_, '_> {
         } else {
             packet.with_srtt(Span::from_ps(srtt as u64))
         };
-        let window = &self.c.window;
-        let grows = self.c.phase != Phase::Recovery && window.cwnd < window.ssthresh;
+        let window = &self.window;
+        let grows = self.phase != Phase::Recovery && window.cwnd < window.ssthresh;
         if grows { packet.in_slow_start() } else { packet }
     }
 }

@@ -1,4 +1,4 @@
-//! Loss detection by time (RACK, RFC 8985, section 6): arithmetic alone.
+//! The reordering window of loss detection by time (RACK, RFC 8985, section 6): arithmetic alone.
 //!
 //! A segment is lost if one that was sent later has arrived, and the reordering window has passed
 //! in between. Numbers that the RFC gives as the end of a segment are kept here as its own.
@@ -15,7 +15,7 @@ pub(super) struct Transmission {
 
 /// The state of one connection (RACK.* in the RFC).
 #[derive(Debug)]
-pub(super) struct Rack {
+pub(super) struct Reordering {
     /// The most recent transmission that has arrived (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: Option<Transmission>,
     /// Round-trip time of the most recent transmission that the last acknowledgement reported.
@@ -40,7 +40,7 @@ pub(super) struct Rack {
 
 /// State on which the reordering window depends beside round-trip times (section 6.2, step 4).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+pub(super) struct Inputs {
     pub(super) una: u64,
     pub(super) nxt: u64,
     /// The receiver reports a duplicate.
@@ -58,7 +58,7 @@ pub(super) struct Around {
 /// Number of recoveries without duplicates for which a window that grew is kept.
 const PERSISTENCE: u32 = 16;
 
-impl Rack {
+impl Reordering {
     pub(super) fn new() -> Self {
         Self {
             newest: None,
@@ -117,31 +117,31 @@ impl Rack {
     }
 
     /// The reordering window from now on (step 4).
-    pub(super) fn resize(&mut self, around: &Around) {
-        if self.dsack_round.is_some_and(|round| around.una >= round) {
+    pub(super) fn resize(&mut self, inputs: &Inputs) {
+        if self.dsack_round.is_some_and(|round| inputs.una >= round) {
             self.dsack_round = None;
         }
-        if self.dsack_round.is_none() && around.dsack {
-            self.dsack_round = Some(around.nxt);
+        if self.dsack_round.is_none() && inputs.dsack {
+            self.dsack_round = Some(inputs.nxt);
             self.multiplier = self.multiplier.saturating_add(1);
             self.persist = PERSISTENCE;
-        } else if around.recovered {
+        } else if inputs.recovered {
             self.persist = self.persist.saturating_sub(1);
             if self.persist == 0 {
                 self.multiplier = 1;
             }
         }
-        self.window = self.tolerance(around);
+        self.window = self.tolerance(inputs);
     }
 
-    fn tolerance(&self, around: &Around) -> Span {
-        let sure = around.recovering || around.sacked >= around.threshold;
+    fn tolerance(&self, inputs: &Inputs) -> Span {
+        let sure = inputs.recovering || inputs.sacked >= inputs.threshold;
         if sure && !self.reordering_seen {
             return Span::ZERO;
         }
         let quarter = self.min_rtt.least().map_or(0, |least| least.ps() / 4);
         let window = Span::from_ps(quarter.saturating_mul(u64::from(self.multiplier)));
-        around.srtt.map_or(window, |srtt| window.min(srtt))
+        inputs.srtt.map_or(window, |srtt| window.min(srtt))
     }
 
     /// Returns the time for which `sent`, which has not arrived, may still be late (step 5): zero
@@ -212,15 +212,15 @@ mod tests {
     }
 
     /// Nothing unusual, with so many segments SACKed.
-    fn around(sacked: u64) -> Around {
+    fn inputs(sacked: u64) -> Inputs {
         let (recovering, recovered, dsack) = (false, false, false);
         let srtt = Some(ms(RTT));
-        Around { una: 0, nxt: 10, dsack, recovering, recovered, sacked, threshold: 3, srtt }
+        Inputs { una: 0, nxt: 10, dsack, recovering, recovered, sacked, threshold: 3, srtt }
     }
 
     /// A segment sent at 0 ms has arrived at 100 ms: the least round-trip time is 100 ms.
-    fn measured() -> Rack {
-        let mut rack = Rack::new();
+    fn measured() -> Reordering {
+        let mut rack = Reordering::new();
         rack.delivered(sent(0, 0), false, None, at(RTT));
         rack.update();
         rack
@@ -235,7 +235,7 @@ mod tests {
         let mut rack = measured();
         rack.delivered(sent(2, 20), false, None, at(120));
         rack.update();
-        rack.resize(&around(1));
+        rack.resize(&inputs(1));
         assert_eq!(rack.remaining(sent(1, 10), at(120)), Some(ms(15)));
         assert_eq!(rack.remaining(sent(1, 10), at(135)), Some(Span::ZERO));
         assert_eq!(rack.remaining(sent(1, 10), at(140)), Some(Span::ZERO));
@@ -253,24 +253,24 @@ mod tests {
     #[test]
     fn the_window_is_zero_only_where_nothing_is_reordered() {
         let mut rack = measured();
-        let window = |rack: &mut Rack, around: Around| {
-            rack.resize(&around);
+        let window = |rack: &mut Reordering, inputs: Inputs| {
+            rack.resize(&inputs);
             rack.window
         };
-        assert_eq!(window(&mut rack, around(2)), ms(25));
-        assert_eq!(window(&mut rack, around(3)), Span::ZERO);
-        let recovering = Around { recovering: true, ..around(0) };
+        assert_eq!(window(&mut rack, inputs(2)), ms(25));
+        assert_eq!(window(&mut rack, inputs(3)), Span::ZERO);
+        let recovering = Inputs { recovering: true, ..inputs(0) };
         assert_eq!(window(&mut rack, recovering), Span::ZERO);
         // 5 arrives, and then 4, which was sent again: no sign of reordering.
         rack.delivered(sent(5, 50), false, None, at(150));
         rack.update();
         rack.delivered(sent(4, 60), true, None, at(160));
         rack.update();
-        assert_eq!(window(&mut rack, around(3)), Span::ZERO);
+        assert_eq!(window(&mut rack, inputs(3)), Span::ZERO);
         // 3, which was not, is one.
         rack.delivered(sent(3, 60), false, None, at(160));
         rack.update();
-        assert_eq!(window(&mut rack, around(3)), ms(25));
+        assert_eq!(window(&mut rack, inputs(3)), ms(25));
         assert_eq!(window(&mut rack, recovering), ms(25));
     }
 
@@ -294,9 +294,9 @@ mod tests {
     #[test]
     fn duplicates_widen_the_window() {
         let mut rack = measured();
-        let duplicate = Around { dsack: true, ..around(0) };
-        let grow = |rack: &mut Rack, una, nxt| {
-            rack.resize(&Around { una, nxt, ..duplicate });
+        let duplicate = Inputs { dsack: true, ..inputs(0) };
+        let grow = |rack: &mut Reordering, una, nxt| {
+            rack.resize(&Inputs { una, nxt, ..duplicate });
             rack.window
         };
         assert_eq!(grow(&mut rack, 0, 10), ms(50));
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(grow(&mut rack, 10, 20), ms(75));
         assert_eq!(grow(&mut rack, 20, 30), ms(100));
         assert_eq!(grow(&mut rack, 30, 40), ms(100), "SRTT is 100 ms");
-        let end = Around { una: 40, recovered: true, ..around(0) };
+        let end = Inputs { una: 40, recovered: true, ..inputs(0) };
         for _ in 0..15 {
             rack.resize(&end);
             assert_eq!((rack.window, rack.multiplier), (ms(100), 5));

@@ -2,21 +2,21 @@
 
 use forebay_units::{Span, Time};
 
-use super::RttGain;
+use crate::element::tcp::RttGain;
 
 /// The constants of the computation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RtoRules {
+pub(in crate::element::tcp) struct RtoRules {
     /// Weight of each of several measurements of a round trip.
-    pub(super) gain: RttGain,
+    pub(in crate::element::tcp) gain: RttGain,
     /// Clock granularity G; zero for an ideal clock.
-    pub(super) tick: Span,
+    pub(in crate::element::tcp) tick: Span,
     /// Smallest timeout.
-    pub(super) min: Span,
+    pub(in crate::element::tcp) min: Span,
     /// Largest timeout.
-    pub(super) max: Span,
+    pub(in crate::element::tcp) max: Span,
     /// Timeout before the first measurement.
-    pub(super) initial: Span,
+    pub(in crate::element::tcp) initial: Span,
 }
 
 /// SRTT after a measurement that is `share` of a round trip's (section 2.3).

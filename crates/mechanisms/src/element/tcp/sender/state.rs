@@ -5,8 +5,8 @@ use forebay_units::{Span, Time};
 
 use super::TcpSenders;
 use super::connection::{Connection, Phase};
-use super::delivery::Delivery;
-use super::settings::Settings;
+use super::loss::LossDetection;
+use super::segments::Segments;
 
 /// The state of congestion control, in the names that the Linux kernel gives it
 /// (`include/uapi/linux/tcp.h`, `enum tcp_ca_state`).
@@ -56,8 +56,7 @@ impl TcpSenders {
     /// If the group has no such flow.
     #[must_use]
     pub fn state(&self, index: u32) -> SenderState {
-        let (connection, settings) = self.connection(index);
-        connection.state(settings)
+        self.connections[index as usize].state()
     }
 
     /// Returns the time at which the first SYN of flow `index` was sent, if it was: transfers are
@@ -67,7 +66,7 @@ impl TcpSenders {
     /// If the group has no such flow.
     #[must_use]
     pub fn opened_at(&self, index: u32) -> Option<Time> {
-        let at = self.cold.opened.get(index as usize).copied();
+        let at = self.group.opened.get(index as usize).copied();
         at.filter(|at| *at < Time::NEVER)
     }
 
@@ -78,8 +77,9 @@ impl TcpSenders {
     /// If the group has no such flow.
     #[must_use]
     pub fn is_sacked(&self, index: u32, number: u64) -> bool {
-        let scoreboard = &self.connection(index).0.scoreboard;
-        scoreboard.as_ref().is_some_and(|scoreboard| scoreboard.hole_from(number) > number)
+        let segments = &self.connections[index as usize].segments;
+        let segment = segments.as_ref().and_then(|segments| segments.get(number));
+        segment.is_some_and(|segment| segment.is_sacked())
     }
 
     /// Have the application of flow `index` write what it writes next now, whenever its timer is
@@ -89,7 +89,7 @@ impl TcpSenders {
     /// # Panics
     /// If the group has no such flow.
     pub fn write_now(&mut self, index: u32, cx: &mut Context<'_>) {
-        self.sender_context(index, cx).write();
+        self.sender(index, cx).write();
     }
 
     /// Have the timer of loss detection of flow `index` expire now, if it is due: likewise.
@@ -98,23 +98,17 @@ impl TcpSenders {
     /// If the group has no such flow.
     pub fn expire_if_due(&mut self, index: u32, cx: &mut Context<'_>) {
         let now = cx.now();
-        let mut sender = self.sender_context(index, cx);
-        if sender.loss_timer_at().is_some_and(|at| at <= now) {
+        let mut sender = self.sender(index, cx);
+        if sender.tcb.loss.timer_at().is_some_and(|at| at <= now) {
             sender.loss_timer_expired();
         }
     }
 }
 
 impl Connection {
-    fn state(&self, settings: &Settings) -> SenderState {
-        let sacked = self.scoreboard.as_ref().map_or(0, |scoreboard| scoreboard.sacked());
-        let pipe = match &self.scoreboard {
-            _ if settings.rack => self.segments_in_flight(),
-            Some(board) if !board.is_empty() || self.phase == Phase::Recovery => {
-                board.pipe(self.una, self.max, u64::from(settings.threshold))
-            }
-            _ => self.nxt - self.una,
-        };
+    fn state(&self) -> SenderState {
+        let segments = self.segments.as_deref();
+        let sacked = segments.map_or(0, Segments::sacked);
         SenderState {
             unacknowledged: self.una,
             unsent: self.max,
@@ -123,15 +117,9 @@ impl Connection {
             round_trip: self.rto.estimate(),
             timeout: self.rto.timeout(),
             sacked,
-            pipe,
-            marked: self.extension.as_ref().and_then(|it| it.reported_marks()).unwrap_or_default(),
+            pipe: segments.map_or(self.nxt - self.una, Segments::segments_in_flight),
+            marked: self.feedback.as_ref().map(|it| it.reported()).unwrap_or_default(),
         }
-    }
-
-    /// Segments in the network, where losses are detected by time.
-    pub(super) fn segments_in_flight(&self) -> u64 {
-        let delivery = self.extension.as_ref().and_then(|extension| extension.delivery.as_ref());
-        delivery.map_or(0, Delivery::segments_in_flight)
     }
 
     fn congestion(&self, sacked: u64) -> CongestionState {
@@ -142,7 +130,7 @@ impl Connection {
             Phase::Loss => CongestionState::Loss,
             Phase::Opening { .. } => CongestionState::Open,
             Phase::Open if marked => CongestionState::Cwr,
-            Phase::Open if self.dupacks > 0 || sacked > 0 => CongestionState::Disorder,
+            Phase::Open if self.loss.duplicates() > 0 || sacked > 0 => CongestionState::Disorder,
             Phase::Open => CongestionState::Open,
         }
     }

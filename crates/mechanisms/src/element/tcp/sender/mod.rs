@@ -1,23 +1,50 @@
 //! The TCP senders of a group of flows.
+//!
+//! `ack` is the life of an acknowledgement and the repair of losses, `send` transmission, `events`
+//! all else that a sender is woken for. The rules that these follow stand beside: `segments` is
+//! what is known of the segments that are outstanding, `loss` decides which are lost, `reduction`,
+//! `rto`, `pacing` and `rate` are arithmetic.
+
+mod ack;
+mod connection;
+mod events;
+mod fresh;
+mod handshake;
+mod inspect;
+mod loss;
+mod pacing;
+mod pairs;
+mod pause;
+mod plots;
+pub mod rate;
+mod reduction;
+mod rto;
+pub mod segments;
+mod send;
+mod settings;
+mod signalling;
+mod state;
 
 use std::sync::Arc;
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    CongestionControl, Context, ControlNeeds, Counters, Element, FlowId, LogicalProcess, Lookahead,
-    Observation, OwnCount, Packet, PacketKind, Window,
+    CongestionControl, Context, ControlNeeds, Counters, Element, LogicalProcess, Lookahead,
+    OwnCount, Packet, PacketKind, Window,
 };
 use forebay_units::Time;
 
+pub use settings::ReportedRtt;
+pub use state::{CongestionState, SenderState};
+
 use super::TcpParameters;
-use super::clients::number_and_level;
-use super::connection::{ColdState, Connection, LOSS_TIMER, PACE, WRITE};
-use super::rto::Rto;
-use super::sender_context::SenderContext;
-use super::settings::Settings;
-use super::source::Source;
+use super::applications::clients::number_and_level;
+use super::applications::source::Source;
+use connection::{Connection, GroupState, LOSS_TIMER, PACE, WRITE};
+use rto::Rto;
+pub(super) use rto::RtoRules;
+use settings::Settings;
 use crate::element::FlowGroup;
-use crate::element::end_flow;
 use crate::traffic::{TrafficPool, VideoPlan};
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
@@ -27,10 +54,10 @@ use crate::traffic::{TrafficPool, VideoPlan};
 /// retransmission timer: moving the deadline back costs nothing, and an event that comes too early
 /// schedules the next.
 pub struct TcpSenders {
-    pub(super) settings: Settings,
+    settings: Settings,
     starts: Vec<Time>,
-    pub(super) connections: Vec<Connection>,
-    pub(super) cold: ColdState,
+    connections: Vec<Connection>,
+    group: GroupState,
 }
 
 impl TcpSenders {
@@ -59,12 +86,12 @@ impl TcpSenders {
         let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
         let connection = || {
             let control = first.take().unwrap_or_else(control);
-            Connection::new(window, Rto::new(&settings.rules), control, &settings)
+            Connection::new(0, window, Rto::new(&settings.rules), control, &settings)
         };
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
         let opened = vec![Time::NEVER; if settings.handshake { flows } else { 0 }];
-        let cold = ColdState {
+        let group_state = GroupState {
             sources,
             applications,
             opened,
@@ -73,7 +100,7 @@ impl TcpSenders {
             answered: Vec::new(),
             video: None,
         };
-        Self { settings, starts: group.starts, connections, cold }
+        Self { settings, starts: group.starts, connections, group: group_state }
     }
 
     /// Has segments carry the smoothed round-trip time of the sender, if `signals`, once it is
@@ -91,8 +118,8 @@ impl TcpSenders {
     #[must_use]
     pub fn answering(mut self, video: Option<Arc<VideoPlan>>) -> Self {
         self.settings.on_request = true;
-        self.cold.video = video;
-        self.cold.answered = vec![0; self.connections.len()];
+        self.group.video = video;
+        self.group.answered = vec![0; self.connections.len()];
         self
     }
 
@@ -104,8 +131,8 @@ impl TcpSenders {
         if self.connections[index as usize].ended {
             return;
         }
-        let answered = &mut self.cold.answered[index as usize];
-        let (number, chunk) = match &self.cold.video {
+        let answered = &mut self.group.answered[index as usize];
+        let (number, chunk) = match &self.group.video {
             Some(video) => {
                 let (number, level) = number_and_level(packet);
                 (number, Some(video.bytes(level)))
@@ -115,34 +142,29 @@ impl TcpSenders {
         if number == *answered + 1 {
             *answered += 1;
             let mut drawn =
-                || self.cold.applications.next(index as usize).map(|burst| burst.size.bytes());
+                || self.group.applications.next(index as usize).map(|burst| burst.size.bytes());
             if let Some(due) = chunk.or_else(&mut drawn) {
-                self.cold.sources[index as usize].due = due;
-                self.sender_context(index, cx).write();
+                self.group.sources[index as usize].due = due;
+                self.sender(index, cx).write();
             }
         }
-    }
-
-    /// The connection of flow `index`, and the settings of the group.
-    pub(super) fn connection(&self, index: u32) -> (&Connection, &Settings) {
-        (&self.connections[index as usize], &self.settings)
     }
 
     /// Prefetch the state of flow `index`.
     fn prefetch(&self, index: u32) {
         fetch(&self.connections[index as usize]);
-        fetch(&self.cold.sources[index as usize]);
+        fetch(&self.group.sources[index as usize]);
     }
 
-    pub(super) fn sender_context<'t, 'c>(
+    fn sender<'t, 'c>(
         &'t mut self,
         index: u32,
         cx: &'t mut Context<'c>,
-    ) -> SenderContext<'t, 'c> {
-        SenderContext {
-            p: &self.settings,
-            c: &mut self.connections[index as usize],
-            cold: &mut self.cold,
+    ) -> Sender<'t, 'c> {
+        Sender {
+            settings: &self.settings,
+            tcb: &mut self.connections[index as usize],
+            group: &mut self.group,
             index,
             cx,
         }
@@ -154,7 +176,7 @@ impl LogicalProcess for TcpSenders {
         let index = token & !LOSS_TIMER;
         self.prefetch(index);
         if token & LOSS_TIMER == WRITE {
-            self.cold.applications.foresee(index as usize);
+            self.group.applications.foresee(index as usize);
             fetch(&counters.flows[self.settings.first.nth(index).index()].sent);
         }
     }
@@ -170,7 +192,7 @@ impl Element for TcpSenders {
             return;
         }
         for (index, start) in (0..).zip(std::mem::take(&mut self.starts)) {
-            self.sender_context(index, cx).plan_write(start);
+            self.sender(index, cx).plan_write(start);
         }
     }
 
@@ -186,17 +208,17 @@ impl Element for TcpSenders {
             return;
         }
         let index = packet.flow.index_in(self.settings.first);
-        self.sender_context(index, cx).acknowledgement(packet);
+        self.sender(index, cx).on_ack(packet);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         let index = token & !LOSS_TIMER;
-        let mut sender_context = self.sender_context(index, cx);
+        let mut sender = self.sender(index, cx);
         match token - index {
-            0 => sender_context.timer(),
-            WRITE => sender_context.write(),
-            PACE => sender_context.release(),
-            _ => sender_context.loss_timer(),
+            0 => sender.retransmission_timer(),
+            WRITE => sender.write(),
+            PACE => sender.release(),
+            _ => sender.loss_timer(),
         }
     }
 
@@ -209,80 +231,20 @@ impl Element for TcpSenders {
     }
 }
 
-/// The interface of a flow to the simulator: scheduled events and observations.
-impl SenderContext<'_, '_> {
-    /// The number of the flow in the network.
-    pub(super) fn flow(&self) -> FlowId {
-        self.p.first.nth(self.index)
-    }
-
-    /// Returns the data that the application has written for the flow.
-    pub(super) fn source(&self) -> &Source {
-        &self.cold.sources[self.index as usize]
-    }
-
-    /// As [`SenderContext::source`], to change it.
-    pub(super) fn source_mut(&mut self) -> &mut Source {
-        &mut self.cold.sources[self.index as usize]
-    }
-
-    /// Schedule the next write of the application, counting from `last`.
-    pub(super) fn plan_write(&mut self, last: Time) {
-        let burst = self.cold.applications.next(self.index as usize);
-        match burst.map(|burst| (last + burst.gap, burst.size.bytes())) {
-            Some((at, bytes)) if at < self.p.stop => {
-                self.source_mut().due = bytes;
-                self.cx.wake_at(at, self.index | WRITE);
-            }
-            _ => {
-                self.c.finished = true;
-                if self.p.handshake && self.c.max > 0 && self.c.end == self.c.max {
-                    self.close();
-                }
-                self.end_if_done();
-            }
-        }
-    }
-
-    /// Report the end of the flow once all data is acknowledged.
-    pub(super) fn end_if_done(&mut self) {
-        if self.c.finished && self.c.una == self.c.end && !self.c.ended {
-            self.c.ended = true;
-            let flow = self.flow();
-            end_flow(flow, self.cx);
-        }
-    }
-
-    /// Set the retransmission timer to `deadline`.
-    #[inline]
-    pub(super) fn set_timer(&mut self, deadline: Time) {
-        self.c.deadline = deadline;
-        if deadline < self.c.pending {
-            self.plan_timer(deadline);
-        }
-    }
-
-    /// Schedule an event of the timer at `deadline`, before any that is pending.
-    #[cold]
-    #[inline(never)]
-    fn plan_timer(&mut self, deadline: Time) {
-        self.c.pending = deadline;
-        self.cx.wake_at(deadline, self.index);
-    }
-
-    /// The present window, for [`SenderContext::observe_window`] to compare with; `None` without
-    /// observers.
-    #[inline]
-    pub(super) fn observed_window(&self) -> Option<Window> {
-        self.cx.is_observed().then_some(self.c.window)
-    }
-
-    /// Report the window to observers, if it differs from `before`.
-    #[inline]
-    pub(super) fn observe_window(&mut self, before: Option<Window>) {
-        if before.is_some_and(|before| before != self.c.window) {
-            let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
-            self.cx.observe(|| Observation::Window { flow, cwnd, ssthresh });
-        }
-    }
+/// A sender with all state that it may access while it handles one event.
+struct Sender<'t, 'c> {
+    settings: &'t Settings,
+    /// The state of the connection (its transmission control block, RFC 9293, section 3.3.1).
+    tcb: &'t mut Connection,
+    group: &'t mut GroupState,
+    index: u32,
+    cx: &'t mut Context<'c>,
 }
+
+/// Bytes as a float. There are fewer than 2^63, and a signed integer converts in a single
+/// instruction.
+#[inline]
+fn float(bytes: u64) -> f64 {
+    bytes as i64 as f64
+}
+

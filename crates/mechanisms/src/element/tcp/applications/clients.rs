@@ -42,10 +42,10 @@ pub struct Paths {
 }
 
 /// Flows, route and marking of requests.
-pub(super) struct Place {
-    pub(super) first: FlowId,
-    pub(super) route: RouteId,
-    pub(super) marking: Marking,
+pub(in crate::element::tcp) struct Place {
+    pub(in crate::element::tcp) first: FlowId,
+    pub(in crate::element::tcp) route: RouteId,
+    pub(in crate::element::tcp) marking: Marking,
 }
 
 /// State of the requests on one connection.
@@ -86,7 +86,7 @@ fn number_with_level(number: u64, level: usize) -> u64 {
 }
 
 /// Number and level of a request for a chunk of video.
-pub(super) fn number_and_level(packet: &Packet) -> (u64, usize) {
+pub(in crate::element::tcp) fn number_and_level(packet: &Packet) -> (u64, usize) {
     let level = packet.number & ((1 << LEVEL_BITS) - 1);
     (packet.number >> LEVEL_BITS, level as usize)
 }
@@ -143,7 +143,7 @@ impl Clients {
     }
 
     /// The run begins.
-    pub(super) fn start(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::element::tcp) fn start(&mut self, cx: &mut Context<'_>) {
         let starts = std::mem::take(&mut self.starts);
         for client in 0..self.clients.len() as u32 {
             let start = starts[(client * self.plan.connections) as usize];
@@ -152,12 +152,12 @@ impl Clients {
     }
 
     /// Returns true if a timer of these clients has this token.
-    pub(super) fn owns(token: u32) -> bool {
+    pub(in crate::element::tcp) fn owns(token: u32) -> bool {
         token & (REPEAT | PAGE) != 0
     }
 
     /// A timer expired.
-    pub(super) fn wake(&mut self, token: u32, place: &Place, cx: &mut Context<'_>) {
+    pub(in crate::element::tcp) fn wake(&mut self, token: u32, place: &Place, cx: &mut Context<'_>) {
         if token & PAGE != 0 {
             self.begin_page(token & !PAGE, place, cx);
             return;
@@ -180,7 +180,7 @@ impl Clients {
     }
 
     /// `bytes` more were handed over on flow `index`.
-    pub(super) fn arrived(&mut self, index: u32, bytes: u64, place: &Place, cx: &mut Context<'_>) {
+    pub(in crate::element::tcp) fn arrived(&mut self, index: u32, bytes: u64, place: &Place, cx: &mut Context<'_>) {
         let asked = &mut self.flows[index as usize];
         asked.arrived += bytes;
         asked.deadline = Time::NEVER;
@@ -199,7 +199,7 @@ impl Clients {
     }
 
     /// Returns the counts up to `now`.
-    pub(super) fn count(&mut self, now: Time) -> &mut dyn ElementCounters {
+    pub(in crate::element::tcp) fn count(&mut self, now: Time) -> &mut dyn ElementCounters {
         if let Some(viewers) = &mut self.viewers {
             return viewers.count(now);
         }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use forebay_network::{CongestionControl, Window};
 use forebay_units::Time;
 
-use super::extension::Extension;
+use super::loss::Loss;
+use super::pacing::Pacer;
+use super::reduction::Prr;
 use super::rto::Rto;
-use super::scoreboard::Scoreboard;
+use super::segments::Segments;
 use super::settings::Settings;
-use super::source::Source;
+use crate::element::tcp::accecn::Feedback;
+use crate::element::tcp::applications::source::Source;
 use crate::control::ControlFactory;
 use crate::traffic::{TrafficPool, VideoPlan};
 
@@ -57,7 +60,6 @@ pub(super) struct Connection {
     pub(super) reduced: u64,
     /// The segment that timed out last.
     pub(super) timed_out: u64,
-    pub(super) dupacks: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
     pub(super) limited: u32,
     pub(super) phase: Phase,
@@ -76,20 +78,27 @@ pub(super) struct Connection {
     /// All data has been acknowledged, and the end of the flow reported.
     pub(super) ended: bool,
     pub(super) control: Box<dyn CongestionControl>,
-    pub(super) scoreboard: Option<Box<Scoreboard>>,
-    /// State that only some connections need.
-    pub(super) extension: Option<Box<Extension>>,
+    pub(super) loss: Loss,
+    /// What is known of the segments that are outstanding: where a loss was found, and from the
+    /// first on where the law takes samples or losses are detected by time.
+    pub(super) segments: Option<Box<Segments>>,
+    /// If proportional rate reduction governs the present recovery.
+    pub(super) prr: Option<Box<Prr>>,
+    /// If segments may leave at a rate.
+    pub(super) pacer: Option<Box<Pacer>>,
+    /// If the receiver counts marks.
+    pub(super) feedback: Option<Box<Feedback>>,
 }
 
 /// State that few acknowledgements touch.
-pub(super) struct ColdState {
+pub(super) struct GroupState {
     pub(super) sources: Vec<Source>,
     pub(super) applications: Box<dyn TrafficPool>,
     /// Time at which the first SYN of each connection was sent; empty without handshakes.
     pub(super) opened: Vec<Time>,
-    /// Scoreboards of recoveries that are over, for reuse.
+    /// Records of recoveries that are over, for reuse.
     #[expect(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
-    pub(super) spare: Vec<Box<Scoreboard>>,
+    pub(super) spare: Vec<Box<Segments>>,
     /// If writes begin fresh connections.
     pub(super) fresh: Option<Fresh>,
     /// Requests answered by each flow, where it writes on request.
@@ -112,7 +121,9 @@ pub(super) const PACE: u32 = 1 << 30;
 pub(super) const LOSS_TIMER: u32 = WRITE | PACE;
 
 impl Connection {
+    /// A connection whose first segment is segment `first`.
     pub(super) fn new(
+        first: u64,
         window: Window,
         rto: Rto,
         mut control: Box<dyn CongestionControl>,
@@ -121,12 +132,11 @@ impl Connection {
         if !settings.handshake {
             control.opened(&window, None);
         }
-        let extension = Extension::of(&*control, settings);
         Self {
-            una: 0,
-            nxt: 0,
-            max: 0,
-            end: 0,
+            una: first,
+            nxt: first,
+            max: first,
+            end: first,
             short: u64::MAX,
             window,
             deadline: Time::NEVER,
@@ -139,7 +149,6 @@ impl Connection {
             recover: 0,
             reduced: 0,
             timed_out: u64::MAX,
-            dupacks: 0,
             limited: 0,
             phase: if settings.handshake { Phase::Opening { again: false } } else { Phase::Open },
             partial: false,
@@ -150,8 +159,11 @@ impl Connection {
             finished: false,
             ended: false,
             control,
-            scoreboard: None,
-            extension,
+            loss: Loss::new(settings.detection),
+            segments: settings.records.then(|| Box::new(Segments::new(first, settings.samples))),
+            prr: None,
+            pacer: settings.paces.then(|| Box::new(Pacer::new(settings.l4s))),
+            feedback: settings.accurate.then(|| Box::new(Feedback::new())),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use forebay_units::Span;
 
+use super::TcpSenders;
 use super::connection::Connection;
-use super::sender::TcpSenders;
 
 impl TcpSenders {
     /// The probes of part `part`: of 0 those of the group, of n those of its flow n - 1.

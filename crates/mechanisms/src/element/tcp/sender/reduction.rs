@@ -1,10 +1,29 @@
-//! Proportional rate reduction (RFC 9937): how much may be sent while losses are repaired.
+//! Amount sent while losses are repaired.
 
-/// The state of one recovery. Volumes are in bytes.
+/// Window during the repair of losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reduction {
+    /// Inflated by duplicate acknowledgements, until the first new one (RFC 5681, section 3.2).
+    Reno,
+    /// As well, until all that was outstanding has arrived (RFC 6582, section 3.2).
+    NewReno,
+    /// The reduced window, of which pipe leaves a part (RFC 6675, section 5).
+    Pipe,
+    /// What is in the network and a share of what arrives (RFC 9937).
+    Prr,
+}
+
+impl Reduction {
+    /// Returns true if duplicate acknowledgements inflate the window.
+    pub(super) const fn inflates(self) -> bool {
+        matches!(self, Self::Reno | Self::NewReno)
+    }
+}
+
+/// Proportional rate reduction (RFC 9937): the state of one recovery. Volumes are in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
-    /// Bytes outstanding when recovery began, without what SACK had reported (RecoverFS); 0 where
-    /// another rule governs recovery.
+    /// Bytes outstanding when recovery began, without what SACK had reported (RecoverFS).
     flight: f64,
     /// prr_delivered.
     delivered: f64,
@@ -12,7 +31,7 @@ pub(super) struct Prr {
     out: f64,
     /// Segments that had arrived at the acknowledgement before.
     arrived: u64,
-    /// A measure of the losses found until then, which grows with each.
+    /// Bytes found lost until then, in all.
     losses: u64,
 }
 
@@ -21,8 +40,7 @@ pub(super) struct Prr {
 pub(super) struct InRecovery {
     /// Segments that have arrived so far.
     pub(super) arrived: u64,
-    /// A measure of the losses found so far, which grows with each: up to which number all segments
-    /// that have not arrived are lost, or how much is.
+    /// Bytes found lost so far, in all.
     pub(super) losses: u64,
     /// True if it acknowledges new data cumulatively.
     pub(super) advances: bool,
@@ -37,16 +55,6 @@ impl Prr {
     /// acknowledgement that begins it, when `arrived` segments had.
     pub(super) fn begin(flight: f64, arrived: u64) -> Self {
         Self { flight: flight.max(1.0), arrived, ..Self::default() }
-    }
-
-    /// Returns true if it governs this recovery.
-    pub(super) fn governs(&self) -> bool {
-        self.flight > 0.0
-    }
-
-    /// Returns true if nothing has been sent in it.
-    pub(super) fn is_new(&self) -> bool {
-        self.out == 0.0
     }
 
     /// `bytes` are sent.

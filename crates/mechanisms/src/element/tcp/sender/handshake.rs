@@ -7,33 +7,34 @@
 use forebay_network::{Observation, Packet, PacketKind};
 use forebay_units::Time;
 
+use super::Sender;
 use super::connection::Phase;
+use super::loss::LossDetection;
 use super::rto::Rto;
-use super::sender_context::SenderContext;
 
-impl SenderContext<'_, '_> {
+impl Sender<'_, '_> {
     /// The application has written before the connection is open: send the SYN, unless it is on its
     /// way.
     #[cold]
     pub(super) fn open(&mut self) {
-        if self.c.deadline == Time::NEVER {
+        if self.tcb.deadline == Time::NEVER {
             let now = self.cx.now();
-            self.cold.opened[self.index as usize] = now;
+            self.group.opened[self.index as usize] = now;
             self.send_syn(false);
         }
     }
 
     fn send_syn(&mut self, again: bool) {
         let now = self.cx.now();
-        let mut packet = Packet::data(now, self.flow(), 0, self.p.overhead, self.p.route)
-            .with_marking(self.p.marking)
+        let mut packet = Packet::data(now, self.flow(), 0, self.settings.overhead, self.settings.route)
+            .with_marking(self.settings.marking)
             .with_kind(PacketKind::Probe);
         if again {
             packet = packet.as_retransmission();
         }
-        self.c.phase = Phase::Opening { again };
-        (self.c.timed_at, self.c.last_sent) = (now, now);
-        self.set_timer(now + self.c.rto.timeout());
+        self.tcb.phase = Phase::Opening { again };
+        (self.tcb.timed_at, self.tcb.last_sent) = (now, now);
+        self.set_timer(now + self.tcb.rto.timeout());
         self.cx.send(packet);
     }
 
@@ -47,7 +48,7 @@ impl SenderContext<'_, '_> {
         let flow = self.flow();
         self.cx.counters().flows[flow.index()].timeouts += 1;
         self.cx.observe(|| Observation::Timeout { flow });
-        self.c.rto.back_off(&self.p.rules);
+        self.tcb.rto.back_off(&self.settings.rules);
         self.send_syn(true);
     }
 
@@ -55,44 +56,44 @@ impl SenderContext<'_, '_> {
     /// SYN, data can follow.
     #[cold]
     pub(super) fn opened(&mut self, packet: &Packet) {
-        let Phase::Opening { again } = self.c.phase else { return };
-        if !self.p.accurate && !packet.is_last() {
+        let Phase::Opening { again } = self.tcb.phase else { return };
+        if !self.settings.accurate && !packet.is_last() {
             return;
         }
-        self.c.phase = Phase::Open;
-        self.c.deadline = Time::NEVER;
+        self.tcb.phase = Phase::Open;
+        self.tcb.deadline = Time::NEVER;
         let now = self.cx.now();
         // Karn's algorithm: without timestamps it is not known which SYN was answered.
-        let from = match (self.p.timestamps, again) {
+        let from = match (self.settings.timestamps, again) {
             (true, _) => Some(packet.timestamp_echo()),
-            (false, false) => Some(self.c.timed_at),
+            (false, false) => Some(self.tcb.timed_at),
             (false, true) => None,
         };
         match from {
             Some(from) => {
-                let measured = Rto::measure(&self.p.rules, from, now);
-                self.c.rto.sample(measured, 1, &self.p.rules);
-                if self.p.signals_srtt {
-                    self.smooth_signalled(now.since(from), 1);
+                let measured = Rto::measure(&self.settings.rules, from, now);
+                self.tcb.rto.sample(measured, 1, &self.settings.rules);
+                if self.settings.signals_srtt {
+                    self.tcb.smooth_signalled(now.since(from), 1, self.settings);
                 }
-                self.note_round_trip(now.since(from));
+                self.tcb.loss.on_handshake(now.since(from), now);
             }
-            None => self.c.rto.begin_unmeasured(&self.p.rules),
+            None => self.tcb.rto.begin_unmeasured(&self.settings.rules),
         }
         if again {
             // RFC 5681, section 3.1: a loss before the first data.
-            self.c.window.cwnd = self.c.window.smss;
+            self.tcb.window.cwnd = self.tcb.window.smss;
         }
-        self.c.control.opened(&self.c.window, from.map(|from| now.since(from)));
-        self.send_allowed();
+        self.tcb.control.opened(&self.tcb.window, from.map(|from| now.since(from)));
+        self.send_unprompted();
     }
 
     /// The application will not write any more, and what it has written last is on its way already,
     /// or given up: the FIN follows alone.
     #[cold]
-    pub(super) fn close(&mut self) {
-        let max = self.c.max;
-        self.c.end = self.source_mut().close(max);
-        self.c.short = self.source().first_short();
+    pub(super) fn end_data(&mut self) {
+        let max = self.tcb.max;
+        self.tcb.end = self.source_mut().close(max);
+        self.tcb.short = self.source().first_short();
     }
 }

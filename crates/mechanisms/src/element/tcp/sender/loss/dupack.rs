@@ -1,0 +1,87 @@
+//! Loss detection by duplicate acknowledgements (RFC 5681, section 3.2; RFC 6582).
+
+use super::{Circumstances, Finding, Limit, LossDetection, Permit, Report};
+use crate::element::tcp::sender::connection::Phase;
+use crate::element::tcp::sender::reduction::Reduction;
+use crate::element::tcp::sender::segments::Segments;
+
+/// Loss detection by duplicate acknowledgements.
+///
+/// It needs no record of segments: after a timeout all from SND.NXT on is lost.
+#[derive(Default)]
+pub(in super::super) struct Dupack {
+    duplicates: u32,
+}
+
+impl LossDetection for Dupack {
+    /// Counts duplicates; so many tell of a loss, of the first outstanding segment. The careful
+    /// variant of RFC 6582 (section 3.2, step 2) ignores them up to the recovery point: losses
+    /// below it are being repaired already, and the duplicates may be caused by segments sent
+    /// twice.
+    #[inline]
+    fn on_ack(
+        &mut self,
+        _segments: Option<&mut Segments>,
+        report: &Report,
+        state: &Circumstances<'_>,
+    ) -> Finding {
+        if report.advances {
+            self.duplicates = 0;
+            return Finding::default();
+        }
+        self.duplicates += 1;
+        let beyond = state.una > state.recover || state.recover == 0;
+        let heeded = state.settings.reduction == Reduction::Reno || beyond;
+        let lost = self.duplicates == state.settings.threshold && heeded;
+        Finding { lost, ..Finding::default() }
+    }
+
+    fn on_timeout(&mut self, segments: Option<&mut Segments>, _state: &Circumstances<'_>) {
+        self.duplicates = 0;
+        if let Some(segments) = segments {
+            segments.lose_all();
+        }
+    }
+
+    #[inline]
+    fn first_lost(
+        &self,
+        _segments: Option<&mut Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<u64> {
+        (state.nxt < state.max).then_some(state.nxt)
+    }
+
+    #[inline]
+    fn permit(&self, _segments: Option<&Segments>, _state: &Circumstances<'_>) -> Permit {
+        Permit::up_to(Limit::Outstanding)
+    }
+
+    /// New data lets the window be used, as do duplicates in recovery, which inflate it; those
+    /// before let one new segment be sent each, up to two beyond the window (limited transmit, RFC
+    /// 3042).
+    #[inline]
+    fn permit_by(
+        &self,
+        report: &Report,
+        segments: Option<&Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<Permit> {
+        let permit = self.permit(segments, state);
+        if report.advances || state.phase == Phase::Recovery {
+            return Some(permit);
+        }
+        let threshold = state.settings.threshold;
+        let early = state.phase == Phase::Open && self.duplicates < threshold;
+        (early && state.settings.limited_transmit && state.nxt == state.max).then_some(Permit {
+            beyond: threshold - 1,
+            segments: 1,
+            early: true,
+            ..permit
+        })
+    }
+
+    fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+}

@@ -1,0 +1,340 @@
+//! Detection of lost segments: by duplicate acknowledgements, by counting SACKed segments, by time.
+
+mod dupack;
+mod rack;
+mod reordering;
+mod sack;
+mod tlp;
+
+use forebay_network::SackBlocks;
+use forebay_units::{Span, Time};
+
+use super::connection::Phase;
+use super::segments::{Cause, Segment, Segments};
+use super::settings::Settings;
+use dupack::Dupack;
+use rack::Rack;
+use sack::Sack;
+
+/// The way in which a connection detects losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Detection {
+    /// Duplicate acknowledgements (RFC 5681, RFC 6582).
+    Dupack,
+    /// SACKed segments above (RFC 6675).
+    Sack,
+    /// Segments sent later that have arrived (RFC 8985).
+    Rack,
+}
+
+/// The state of a connection as its loss detection sees it, at an acknowledgement or a timer.
+pub(super) struct Circumstances<'s> {
+    pub(super) now: Time,
+    pub(super) phase: Phase,
+    pub(super) una: u64,
+    pub(super) nxt: u64,
+    pub(super) max: u64,
+    /// The recovery point.
+    pub(super) recover: u64,
+    pub(super) srtt: Option<Span>,
+    pub(super) settings: &'s Settings,
+}
+
+impl Circumstances<'_> {
+    /// Returns true if losses were being repaired, and all of them are by now.
+    const fn is_recovered(&self) -> bool {
+        !matches!(self.phase, Phase::Open) && self.una >= self.recover
+    }
+
+    /// Returns true if losses are still being repaired.
+    const fn is_recovering(&self) -> bool {
+        !matches!(self.phase, Phase::Open) && self.una < self.recover
+    }
+}
+
+/// Content of an acknowledgement that loss detection goes by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Report {
+    /// Its number: the next segment expected.
+    pub(super) number: u64,
+    /// True if it acknowledges new data cumulatively.
+    pub(super) advances: bool,
+    pub(super) blocks: SackBlocks,
+    /// True if it has no SACK option.
+    pub(super) bare: bool,
+    /// Segments that SACK reports for the first time.
+    pub(super) newly_sacked: u64,
+}
+
+/// Outcome of loss detection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Finding {
+    /// Losses are to be repaired, unless they are being.
+    pub(super) lost: bool,
+    /// A retransmission of this recovery was lost (RFC 5681, section 4.3).
+    pub(super) lost_again: bool,
+    /// A loss probe repaired a loss of which nothing else tells (RFC 8985, section 7.4).
+    pub(super) repaired: bool,
+}
+
+/// Expiry of the timer of loss detection.
+pub(super) enum Expiry {
+    /// A segment that was late is lost.
+    Late(Finding),
+    /// A loss probe is due.
+    Probe,
+    /// Nothing is due.
+    Nothing,
+}
+
+/// Volume that counts against the congestion window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Limit {
+    /// All that is outstanding (FlightSize of RFC 5681).
+    Outstanding,
+    /// What is thought to be in the network.
+    Pipe,
+    /// The same, while it leaves room for a full segment (RFC 6675, section 5, step C).
+    FullSegment,
+}
+
+/// Permission to send what the window allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Permit {
+    pub(super) limit: Limit,
+    /// Segments of the window beyond it that may be used (limited transmit, RFC 3042).
+    pub(super) beyond: u32,
+    /// Segments that may be sent.
+    pub(super) segments: u32,
+    /// New ones are sent before it is certain that none is lost, and FlightSize does not count them
+    /// (RFC 5681, section 3.2, step 2).
+    pub(super) early: bool,
+}
+
+impl Permit {
+    /// As many segments as `limit` allows.
+    pub(super) const fn up_to(limit: Limit) -> Self {
+        Self { limit, beyond: 0, segments: u32::MAX, early: false }
+    }
+}
+
+/// One way to detect losses: it marks what is lost in the record of segments, and says what
+/// follows. Windows and transmission belong to the sender.
+///
+/// There is no record (`segments`) where nothing was lost and the law takes no samples, but for the
+/// ways that need one from the first segment on.
+pub(super) trait LossDetection {
+    /// The receiver has `segment`, of this number, as an acknowledgement says that echoes the
+    /// timestamp `echo`, if any.
+    fn on_arrival(&mut self, _number: u64, _segment: &Segment, _echo: Option<Time>, _now: Time) {}
+
+    /// An acknowledgement arrived, and all that it reports is marked.
+    fn on_ack(
+        &mut self,
+        segments: Option<&mut Segments>,
+        report: &Report,
+        state: &Circumstances<'_>,
+    ) -> Finding;
+
+    /// The retransmission timer expired: find lost what is (RFC 6298, section 5.4).
+    fn on_timeout(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>);
+
+    /// The timer of loss detection expired.
+    fn on_timer(&mut self, _segments: Option<&mut Segments>, _state: &Circumstances<'_>) -> Expiry {
+        Expiry::Nothing
+    }
+
+    /// A segment was sent for `cause`.
+    fn on_send(&mut self, _cause: Cause) {}
+
+    /// A loss probe was sent, a segment sent before if it is `resent`; SND.NXT is `end`.
+    fn on_probe(&mut self, _resent: bool, _end: u64) {}
+
+    /// The handshake took `rtt`.
+    fn on_handshake(&mut self, _rtt: Span, _now: Time) {}
+
+    /// The repair of losses begins.
+    fn on_recovery(&mut self, _segments: Option<&mut Segments>, _state: &Circumstances<'_>) {}
+
+    /// All that was lost has arrived.
+    fn on_recovered(&mut self, _segments: Option<&mut Segments>) {}
+
+    /// All is done that follows from an event; the retransmission timer is due at `timeout_at`.
+    fn settle(
+        &mut self,
+        _segments: Option<&Segments>,
+        _state: &Circumstances<'_>,
+        _timeout_at: Time,
+    ) {
+    }
+
+    /// Time at which the timer of loss detection expires; until then that of retransmission does
+    /// not.
+    fn timer_at(&self) -> Option<Time> {
+        None
+    }
+
+    /// Returns the time for which an event of the timer is to be scheduled, if one is lacking.
+    fn take_wake(&mut self) -> Option<Time> {
+        None
+    }
+
+    /// An event of the timer occurred. Returns true if it has expired.
+    fn is_expired(&mut self, _now: Time) -> bool {
+        false
+    }
+
+    /// The lowest segment that is lost and has not been sent again.
+    fn first_lost(
+        &self,
+        segments: Option<&mut Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<u64>;
+
+    /// A segment worth sending again though it is not lost, where no new one may be sent.
+    fn guess(&self, _segments: Option<&Segments>, _state: &Circumstances<'_>) -> Option<(u64, Cause)> {
+        None
+    }
+
+    /// Permission to send where no acknowledgement has arrived.
+    fn permit(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit;
+
+    /// Permission that an acknowledgement gives, once the window has followed it.
+    fn permit_by(
+        &self,
+        report: &Report,
+        segments: Option<&Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<Permit>;
+
+    /// Duplicate acknowledgements since the last new one, where they count.
+    fn duplicates(&self) -> u32 {
+        0
+    }
+}
+
+/// Loss detection of one connection, in the way that its settings say.
+pub(super) enum Loss {
+    Dupack(Dupack),
+    Sack(Sack),
+    Rack(Box<Rack>),
+}
+
+/// Calls the method on whichever way it is.
+macro_rules! each {
+    ($self:ident, $it:ident => $call:expr) => {
+        match $self {
+            Loss::Dupack($it) => $call,
+            Loss::Sack($it) => $call,
+            Loss::Rack($it) => $call,
+        }
+    };
+}
+
+impl Loss {
+    pub(super) fn new(detection: Detection) -> Self {
+        match detection {
+            Detection::Dupack => Self::Dupack(Dupack::default()),
+            Detection::Sack => Self::Sack(Sack::default()),
+            Detection::Rack => Self::Rack(Box::new(Rack::new())),
+        }
+    }
+}
+
+impl LossDetection for Loss {
+    #[inline]
+    fn on_arrival(&mut self, number: u64, segment: &Segment, echo: Option<Time>, now: Time) {
+        each!(self, it => it.on_arrival(number, segment, echo, now));
+    }
+
+    #[inline]
+    fn on_ack(
+        &mut self,
+        segments: Option<&mut Segments>,
+        report: &Report,
+        state: &Circumstances<'_>,
+    ) -> Finding {
+        each!(self, it => it.on_ack(segments, report, state))
+    }
+
+    fn on_timeout(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
+        each!(self, it => it.on_timeout(segments, state));
+    }
+
+    fn on_timer(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) -> Expiry {
+        each!(self, it => it.on_timer(segments, state))
+    }
+
+    #[inline]
+    fn on_send(&mut self, cause: Cause) {
+        each!(self, it => it.on_send(cause));
+    }
+
+    fn on_probe(&mut self, resent: bool, end: u64) {
+        each!(self, it => it.on_probe(resent, end));
+    }
+
+    fn on_handshake(&mut self, rtt: Span, now: Time) {
+        each!(self, it => it.on_handshake(rtt, now));
+    }
+
+    fn on_recovery(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
+        each!(self, it => it.on_recovery(segments, state));
+    }
+
+    fn on_recovered(&mut self, segments: Option<&mut Segments>) {
+        each!(self, it => it.on_recovered(segments));
+    }
+
+    #[inline]
+    fn settle(&mut self, segments: Option<&Segments>, state: &Circumstances<'_>, timeout_at: Time) {
+        each!(self, it => it.settle(segments, state, timeout_at));
+    }
+
+    #[inline]
+    fn timer_at(&self) -> Option<Time> {
+        each!(self, it => it.timer_at())
+    }
+
+    #[inline]
+    fn take_wake(&mut self) -> Option<Time> {
+        each!(self, it => it.take_wake())
+    }
+
+    fn is_expired(&mut self, now: Time) -> bool {
+        each!(self, it => it.is_expired(now))
+    }
+
+    #[inline]
+    fn first_lost(
+        &self,
+        segments: Option<&mut Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<u64> {
+        each!(self, it => it.first_lost(segments, state))
+    }
+
+    #[inline]
+    fn guess(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Option<(u64, Cause)> {
+        each!(self, it => it.guess(segments, state))
+    }
+
+    #[inline]
+    fn permit(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit {
+        each!(self, it => it.permit(segments, state))
+    }
+
+    #[inline]
+    fn permit_by(
+        &self,
+        report: &Report,
+        segments: Option<&Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<Permit> {
+        each!(self, it => it.permit_by(report, segments, state))
+    }
+
+    fn duplicates(&self) -> u32 {
+        each!(self, it => it.duplicates())
+    }
+}

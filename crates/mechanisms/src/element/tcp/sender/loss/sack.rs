@@ -1,0 +1,117 @@
+//! Loss detection by counting the SACKed segments above one (RFC 6675).
+
+use super::{Circumstances, Finding, Limit, LossDetection, Permit, Report};
+use crate::element::tcp::SackAtTimeout;
+use crate::element::tcp::sender::connection::Phase;
+use crate::element::tcp::sender::segments::{Cause, Segments};
+
+/// Loss detection by counting the SACKed segments above one.
+///
+/// The record of segments exists while SACK reports something. Numbers that the RFC gives as "the
+/// highest octet" are kept here as the next one: `una` is HighACK + 1, `max` is HighData + 1.
+#[derive(Default)]
+pub(in super::super) struct Sack {
+    /// Duplicate acknowledgements in the sense of section 2: those that SACK new segments.
+    duplicates: u32,
+}
+
+impl LossDetection for Sack {
+    /// Section 5, steps 1 and 2. Until a timeout is recovered from, nothing is found lost: all that
+    /// was outstanding is sent again in any case (section 5.1).
+    #[inline]
+    fn on_ack(
+        &mut self,
+        segments: Option<&mut Segments>,
+        report: &Report,
+        state: &Circumstances<'_>,
+    ) -> Finding {
+        if report.advances {
+            self.duplicates = 0;
+        }
+        let Some(segments) = segments else { return Finding::default() };
+        if state.phase == Phase::Loss && state.is_recovering() {
+            return Finding::default();
+        }
+        let threshold = state.settings.threshold;
+        segments.lose_by_count(u64::from(threshold));
+        if report.newly_sacked == 0 || state.phase == Phase::Recovery {
+            return Finding::default();
+        }
+        self.duplicates += 1;
+        let lost = segments.first_lost() == Some(state.una) || self.duplicates >= threshold;
+        Finding { lost, ..Finding::default() }
+    }
+
+    fn on_timeout(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
+        self.duplicates = 0;
+        if let Some(segments) = segments {
+            segments.lose_all();
+            if state.settings.sack_at_timeout == SackAtTimeout::Clear {
+                segments.forget_sacked();
+            }
+        }
+    }
+
+    /// Recovery begins with the segment at HighACK + 1, and there is one rescue in it (section 5,
+    /// steps 4.3 and 4.5).
+    fn on_recovery(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
+        if let Some(segments) = segments {
+            segments.begin_recovery(state.recover);
+        }
+    }
+
+    /// Another recovery sends again what is lost, whatever was sent again in this (section 5, step
+    /// 4).
+    fn on_recovered(&mut self, segments: Option<&mut Segments>) {
+        if let Some(segments) = segments {
+            segments.forget_resent();
+        }
+    }
+
+    #[inline]
+    fn first_lost(
+        &self,
+        segments: Option<&mut Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<u64> {
+        match (state.phase, segments) {
+            (Phase::Recovery | Phase::Loss, Some(segments)) => segments.first_lost(),
+            (Phase::Loss, None) => (state.nxt < state.max).then_some(state.nxt),
+            _ => None,
+        }
+    }
+
+    fn guess(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Option<(u64, Cause)> {
+        segments.filter(|_| state.phase == Phase::Recovery)?.guess()
+    }
+
+    #[inline]
+    fn permit(&self, _segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit {
+        Permit::up_to(match state.phase {
+            Phase::Recovery => Limit::FullSegment,
+            Phase::Loss => Limit::Pipe,
+            Phase::Open | Phase::Opening { .. } => Limit::Outstanding,
+        })
+    }
+
+    /// New data lets the window be used, and so do new SACKed segments; before a loss is certain
+    /// these let new segments be sent as far as pipe allows (section 5, step 3).
+    #[inline]
+    fn permit_by(
+        &self,
+        report: &Report,
+        segments: Option<&Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<Permit> {
+        let news = report.newly_sacked > 0;
+        if state.phase == Phase::Open && news && state.settings.limited_transmit {
+            return Some(Permit { early: true, ..Permit::up_to(Limit::FullSegment) });
+        }
+        let given = report.advances || news && state.phase != Phase::Open;
+        given.then(|| self.permit(segments, state))
+    }
+
+    fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+}

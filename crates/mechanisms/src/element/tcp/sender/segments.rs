@@ -1,0 +1,731 @@
+//! The segments that a sender has outstanding: one record of each.
+
+use std::collections::VecDeque;
+
+use forebay_network::{LostSegment, RateSample, SackBlocks};
+use forebay_units::Time;
+
+use super::rate::{Rate, SampleInputs, Stamp, Volume};
+
+/// State of an outstanding segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Sent, and not known to have arrived or to be lost.
+    InFlight,
+    /// Reported by SACK.
+    Sacked,
+    /// Found lost, and not sent again.
+    Lost,
+    /// Found lost, and sent again.
+    Resent,
+    /// Sent again though not found lost (RFC 6675, NextSeg, rule 3): it may be in the network
+    /// twice, and SetPipe() counts it so.
+    Doubled,
+}
+
+/// Reason for which a segment is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// It is new.
+    New,
+    /// It is lost, however the sender knows.
+    Lost,
+    /// It may be lost, and the window has room (RFC 6675, NextSeg, rule 3).
+    Guess,
+    /// It is the highest, and may rescue the end of a recovery (RFC 6675, NextSeg, rule 4). Nothing
+    /// that is counted changes.
+    Rescue,
+    /// It is to elicit an acknowledgement (RFC 8985, section 7). Nothing that is counted changes.
+    Probe,
+}
+
+/// A segment that was sent and is not acknowledged cumulatively.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// Time of its last transmission.
+    pub sent: Time,
+    /// State of rate sampling at its last transmission.
+    pub(super) stamp: Stamp,
+    /// The low bits of the numbers of the segments sent before and after it, of those in the
+    /// network; its own at the ends.
+    earlier: u32,
+    later: u32,
+    pub(super) bytes: u16,
+    state: State,
+    /// True if it was sent more than once.
+    pub repeated: bool,
+    /// True if it was counted as delivered, which a receiver that reneges does not undo.
+    delivered: bool,
+}
+
+impl Segment {
+    /// Returns true if the receiver has reported it.
+    pub fn is_sacked(&self) -> bool {
+        self.state == State::Sacked
+    }
+
+    /// Copies of it thought to be in the network (RFC 6675, section 4).
+    const fn copies(&self) -> u64 {
+        match self.state {
+            State::Sacked | State::Lost => 0,
+            State::InFlight | State::Resent => 1,
+            State::Doubled => 2,
+        }
+    }
+}
+
+/// The outstanding segments of a connection, in the order of their numbers and in that of their
+/// last transmissions, with all that is known of them. Volumes are in bytes of data.
+///
+/// A connection of which nothing was lost and whose law takes no samples has none.
+#[derive(Debug)]
+pub struct Segments {
+    /// The segments from `base` on, which is SND.UNA.
+    list: VecDeque<Segment>,
+    base: u64,
+    /// All that is outstanding; of it, what SACK has reported, what was found lost, and what was
+    /// sent again since.
+    volume: u64,
+    sacked: u64,
+    lost: u64,
+    resent: u64,
+    /// Found lost so far, in all.
+    found: u64,
+    sacked_segments: u64,
+    /// Segments in [`State::Lost`]; there are none below `lost_from`.
+    waiting: u64,
+    lost_from: u64,
+    /// The number after the highest SACKed segment.
+    highest_sacked: u64,
+    /// Segments below this one have enough SACKed ones above them to be lost; SACKed segments from
+    /// it on.
+    counted_to: u64,
+    above: u64,
+    /// RescueRxt + 1 (RFC 6675, section 2), and what it becomes by a rescue.
+    rescue: u64,
+    recovery_point: u64,
+    /// Segments in the network, by number: those sent first and last of them.
+    listed: u64,
+    oldest: u64,
+    newest: u64,
+    /// The blocks of the last acknowledgement that had any: nothing that they report is news.
+    seen: SackBlocks,
+    rate: Option<Rate>,
+}
+
+impl Segments {
+    /// No segment, the next being segment `first`; with samples of the delivery rate, if `sampled`.
+    #[must_use]
+    pub fn new(first: u64, sampled: bool) -> Self {
+        Self {
+            list: VecDeque::new(),
+            base: first,
+            volume: 0,
+            sacked: 0,
+            lost: 0,
+            resent: 0,
+            found: 0,
+            sacked_segments: 0,
+            waiting: 0,
+            lost_from: 0,
+            highest_sacked: 0,
+            counted_to: first,
+            above: 0,
+            rescue: 0,
+            recovery_point: 0,
+            listed: 0,
+            oldest: 0,
+            newest: 0,
+            seen: SackBlocks::default(),
+            rate: sampled.then(Rate::new),
+        }
+    }
+
+    /// The same without content, for another connection or recovery whose first segment is `first`.
+    pub fn begin_at(&mut self, first: u64) {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        *self = Self { list, ..Self::new(first, self.rate.is_some()) };
+    }
+
+    /// Data thought to be in the network: pipe of RFC 6675, section 4; in flight of RFC 9937.
+    #[must_use]
+    pub const fn in_flight(&self) -> u64 {
+        self.volume - self.sacked - self.lost + self.resent
+    }
+
+    /// The same in segments.
+    #[must_use]
+    pub fn segments_in_flight(&self) -> u64 {
+        self.list.iter().map(Segment::copies).sum()
+    }
+
+    /// Returns the number of segments that are SACKed.
+    #[must_use]
+    pub const fn sacked(&self) -> u64 {
+        self.sacked_segments
+    }
+
+    /// Data found to be lost so far, in all.
+    #[must_use]
+    pub const fn found_lost(&self) -> u64 {
+        self.found
+    }
+
+    /// Segments counted as sent again.
+    pub(super) fn resent(&self) -> u64 {
+        let again = |segment: &&Segment| matches!(segment.state, State::Resent | State::Doubled);
+        self.list.iter().filter(again).count() as u64
+    }
+
+    /// Returns true if the law gets samples, which need a record of every segment.
+    pub(super) const fn is_sampled(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Segment `number`, if it is outstanding.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<&Segment> {
+        self.list.get(self.place(number)?)
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.base)?).ok()
+    }
+
+    /// The number after the last segment.
+    fn end(&self) -> u64 {
+        self.base + self.list.len() as u64
+    }
+
+    /// SACKed segments as half-open ranges.
+    pub(super) fn sacked_ranges(&self) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (number, _) in (self.base..).zip(&self.list).filter(|(_, it)| it.is_sacked()) {
+            match ranges.last_mut() {
+                Some(last) if last.1 == number => last.1 += 1,
+                _ => ranges.push((number, number + 1)),
+            }
+        }
+        ranges
+    }
+
+    /// Segment `number` with `bytes` of data is sent for `cause`, perhaps again; the next is the
+    /// one after the last.
+    pub fn sent(&mut self, number: u64, bytes: u16, cause: Cause, now: Time) {
+        if let Some(rate) = &mut self.rate
+            && self.volume - self.sacked - self.lost + self.resent == 0
+        {
+            rate.restart(now);
+        }
+        let Some(place) = self.place(number) else { return };
+        match self.list.get(place) {
+            None => self.push(bytes, now),
+            Some(segment) if segment.is_sacked() => return,
+            Some(_) => self.send_again(place, number, cause),
+        }
+        self.append(place, number);
+        let in_flight = self.in_flight();
+        let stamp = match &self.rate {
+            Some(rate) => rate.stamp(Volume { in_flight, lost: self.found }),
+            None => Stamp::default(),
+        };
+        let segment = &mut self.list[place];
+        (segment.sent, segment.stamp) = (now, stamp);
+    }
+
+    fn push(&mut self, bytes: u16, now: Time) {
+        self.volume += u64::from(bytes);
+        self.list.push_back(Segment {
+            sent: now,
+            stamp: Stamp::default(),
+            earlier: 0,
+            later: 0,
+            bytes,
+            state: State::InFlight,
+            repeated: false,
+            delivered: false,
+        });
+    }
+
+    fn send_again(&mut self, place: usize, number: u64, cause: Cause) {
+        if cause == Cause::Lost {
+            self.lose(number);
+        }
+        if cause == Cause::Rescue {
+            self.rescue = self.recovery_point;
+        }
+        let segment = &mut self.list[place];
+        segment.repeated = true;
+        let state = segment.state;
+        if state == State::Lost {
+            self.change(place, State::Resent);
+        } else {
+            if state == State::InFlight && cause == Cause::Guess {
+                self.change(place, State::Doubled);
+            }
+            self.unlink(place, number);
+        }
+    }
+
+    /// Have the segment at `place` be in `state`, and the counts follow.
+    fn change(&mut self, place: usize, state: State) {
+        let segment = &mut self.list[place];
+        let bytes = u64::from(segment.bytes);
+        match std::mem::replace(&mut segment.state, state) {
+            State::InFlight => {}
+            State::Sacked => {
+                self.sacked -= bytes;
+                self.sacked_segments -= 1;
+            }
+            State::Lost => {
+                self.lost -= bytes;
+                self.waiting -= 1;
+            }
+            State::Resent => {
+                self.lost -= bytes;
+                self.resent -= bytes;
+            }
+            State::Doubled => self.resent -= bytes,
+        }
+        match state {
+            State::InFlight => {}
+            State::Sacked => {
+                self.sacked += bytes;
+                self.sacked_segments += 1;
+            }
+            State::Lost => {
+                self.lost += bytes;
+                self.waiting += 1;
+            }
+            State::Resent => {
+                self.lost += bytes;
+                self.resent += bytes;
+            }
+            State::Doubled => self.resent += bytes,
+        }
+    }
+
+    /// Segment `number`, if it is in the network, is lost. Returns the time at which it was sent
+    /// last, and true if that was not the first time.
+    pub fn lose(&mut self, number: u64) -> Option<(Time, bool)> {
+        let place = self.place(number)?;
+        let segment = *self.list.get(place)?;
+        if segment.copies() == 0 {
+            return None;
+        }
+        self.unlink(place, number);
+        self.change(place, State::Lost);
+        self.lost_from = self.lost_from.min(number);
+        self.note_loss(number, &segment);
+        Some((segment.sent, segment.repeated))
+    }
+
+    fn note_loss(&mut self, number: u64, segment: &Segment) {
+        self.found += u64::from(segment.bytes);
+        if let Some(rate) = &mut self.rate {
+            rate.lost(number, segment, self.found);
+        }
+    }
+
+    /// The retransmission timer expired: all that has not arrived is lost.
+    pub(super) fn lose_all(&mut self) {
+        (self.base..self.end()).for_each(|number| {
+            self.lose(number);
+        });
+    }
+
+    /// What SACK has reported is forgotten: the receiver might have reneged (RFC 2018, section 8).
+    pub(super) fn forget_sacked(&mut self) {
+        for place in 0..self.list.len() {
+            if self.list[place].is_sacked() {
+                self.change(place, State::Lost);
+            }
+        }
+        (self.above, self.counted_to, self.highest_sacked) = (0, self.base, 0);
+        (self.lost_from, self.seen) = (self.base, SackBlocks::default());
+    }
+
+    /// Nothing counts as sent again: another recovery may begin (RFC 6675, section 5, step 4).
+    pub fn forget_resent(&mut self) {
+        if self.resent == 0 {
+            return;
+        }
+        for (place, number) in (self.base..self.end()).enumerate() {
+            match self.list[place].state {
+                State::Resent => {
+                    self.unlink(place, number);
+                    self.change(place, State::Lost);
+                }
+                State::Doubled => self.change(place, State::InFlight),
+                _ => {}
+            }
+        }
+        self.lost_from = self.base;
+    }
+
+    /// Update() of RFC 6675: SACK `blocks` arrive, of which what lies below `from` is acknowledged.
+    /// Each segment that they report for the first time is passed to `arrived`; their number is
+    /// returned.
+    pub fn sack(
+        &mut self,
+        blocks: &SackBlocks,
+        from: u64,
+        now: Time,
+        mut arrived: impl FnMut(u64, &Segment),
+    ) -> u64 {
+        let (seen, before) = (self.seen, self.sacked_segments);
+        self.seen = SackBlocks::default();
+        let from = from.max(self.base);
+        for &(first, end) in blocks.as_slice() {
+            let (mut number, end) = (first.max(from), end.min(self.end()));
+            if number >= end {
+                continue;
+            }
+            self.seen.push(number, end);
+            self.highest_sacked = self.highest_sacked.max(end);
+            while number < end {
+                let known = |block: &&(u64, u64)| block.0 <= number && number < block.1;
+                if let Some(block) = seen.as_slice().iter().find(known) {
+                    number = block.1;
+                } else {
+                    self.deliver(number, now, &mut arrived);
+                    number += 1;
+                }
+            }
+        }
+        self.sacked_segments - before
+    }
+
+    /// All segments below `una` are acknowledged. Each that had not been reported is passed to
+    /// `arrived`.
+    pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
+        while self.base < una && !self.list.is_empty() {
+            self.deliver(self.base, now, &mut arrived);
+            self.change(0, State::InFlight);
+            if let Some(segment) = self.list.pop_front() {
+                self.volume -= u64::from(segment.bytes);
+            }
+            self.above -= u64::from(self.base >= self.counted_to);
+            self.base += 1;
+        }
+        self.base = self.base.max(una);
+        self.counted_to = self.counted_to.max(una);
+    }
+
+    /// The receiver has segment `number`, unless that is known.
+    pub fn deliver(&mut self, number: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
+        let Some(place) = self.place(number) else { return };
+        let Some(segment) = self.list.get(place).copied().filter(|it| !it.is_sacked()) else {
+            return;
+        };
+        if segment.copies() > 0 {
+            self.unlink(place, number);
+        }
+        self.change(place, State::Sacked);
+        self.above += u64::from(number >= self.counted_to);
+        if std::mem::replace(&mut self.list[place].delivered, true) {
+            return;
+        }
+        arrived(number, &segment);
+        if let Some(rate) = &mut self.rate {
+            rate.delivered(number, &segment, now);
+        }
+    }
+
+    /// Find lost what has `threshold` SACKed segments above it (IsLost() of RFC 6675, section 4).
+    ///
+    /// All segments but the last of a write carry one SMSS, so "more than (DupThresh - 1) * SMSS
+    /// bytes above" and "at least DupThresh segments above" are the same, and the other condition
+    /// (DupThresh discontiguous ranges above) implies it.
+    pub fn lose_by_count(&mut self, threshold: u64) {
+        while self.above >= threshold
+            && let Some(segment) = self.place(self.counted_to).and_then(|at| self.list.get(at))
+        {
+            match segment.state {
+                State::Sacked if self.above == threshold => return,
+                State::Sacked => self.above -= 1,
+                State::InFlight => {
+                    self.lose(self.counted_to);
+                }
+                State::Doubled => self.find_resent(self.counted_to),
+                State::Lost | State::Resent => {}
+            }
+            self.counted_to += 1;
+        }
+    }
+
+    /// Segment `number`, sent again on a guess, is found lost: the copy remains.
+    fn find_resent(&mut self, number: u64) {
+        let Some(place) = self.place(number) else { return };
+        let segment = self.list[place];
+        self.change(place, State::Resent);
+        self.note_loss(number, &segment);
+    }
+
+    /// The lowest segment that is lost and was not sent again.
+    pub fn first_lost(&mut self) -> Option<u64> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let from = self.lost_from.max(self.base);
+        let mut rest = self.list.range(self.place(from)?..);
+        let found = from + rest.position(|segment| segment.state == State::Lost)? as u64;
+        self.lost_from = found;
+        Some(found)
+    }
+
+    /// NextSeg(), rules 3 and 4, of RFC 6675, where nothing is lost and no new data may be sent:
+    /// the first hole that was not sent again; else one rescue of the highest segment, once the
+    /// cumulative acknowledgement has passed RescueRxt.
+    #[must_use]
+    pub fn guess(&self) -> Option<(u64, Cause)> {
+        let from = self.counted_to.max(self.base);
+        let below = self.highest_sacked.saturating_sub(from) as usize;
+        let mut holes = self.list.range(self.place(from)?..).take(below);
+        if let Some(at) = holes.position(|segment| segment.state == State::InFlight) {
+            return Some((from + at as u64, Cause::Guess));
+        }
+        if self.base <= self.rescue {
+            return None;
+        }
+        let back = self.list.iter().rev().position(|segment| !segment.is_sacked())?;
+        Some((self.end() - 1 - back as u64, Cause::Rescue))
+    }
+
+    /// A recovery begins up to segment `point`: there is one rescue in it, once the first segment
+    /// has arrived (RFC 6675, section 5, step 4.3).
+    pub const fn begin_recovery(&mut self, point: u64) {
+        (self.rescue, self.recovery_point) = (self.base + 1, point);
+    }
+}
+
+/// The order of last transmissions: each operation takes constant time, so that loss detection by
+/// time costs as much as there are segments that are late.
+impl Segments {
+    /// The segment in the network that was sent first.
+    #[must_use]
+    pub fn oldest(&self) -> Option<u64> {
+        (self.listed > 0).then_some(self.oldest)
+    }
+
+    /// The segment that was sent after `number`, which is in the network.
+    #[must_use]
+    pub fn sent_after(&self, number: u64) -> Option<u64> {
+        (number != self.newest).then(|| self.get(number).map(|it| self.number(it.later)))?
+    }
+
+    /// The outstanding segment whose number has these low bits.
+    const fn number(&self, low: u32) -> u64 {
+        self.base + low.wrapping_sub(self.base as u32) as u64
+    }
+
+    /// Segment `number` at `place` is the last to be sent.
+    fn append(&mut self, place: usize, number: u64) {
+        let low = number as u32;
+        let mut earlier = low;
+        if self.listed == 0 {
+            self.oldest = number;
+        } else if let Some(last) = self.place(self.newest) {
+            self.list[last].later = low;
+            earlier = self.newest as u32;
+        }
+        let segment = &mut self.list[place];
+        (segment.earlier, segment.later) = (earlier, low);
+        self.newest = number;
+        self.listed += 1;
+    }
+
+    /// Segment `number` at `place`, which is in the order, leaves it.
+    fn unlink(&mut self, place: usize, number: u64) {
+        let Segment { earlier, later, .. } = self.list[place];
+        let (before, after) = (self.number(earlier), self.number(later));
+        match (number == self.oldest, number == self.newest) {
+            (true, true) => {}
+            (true, false) => self.oldest = after,
+            (false, true) => self.newest = before,
+            (false, false) => {
+                let (low, high) = ((before - self.base) as usize, (after - self.base) as usize);
+                (self.list[low].later, self.list[high].earlier) = (later, earlier);
+            }
+        }
+        self.listed -= 1;
+    }
+}
+
+/// Samples of the delivery rate, where the law takes them.
+impl Segments {
+    /// An acknowledgement arrives, if that has not been said since the last sample: `unsent` tells
+    /// whether data waits to be sent.
+    pub fn begin_sample(&mut self, unsent: bool, cwnd: f64, smss: f64) {
+        let (in_flight, idle) = (self.in_flight(), !unsent && self.waiting == 0);
+        if let Some(rate) = &mut self.rate {
+            rate.begin(in_flight, idle, cwnd, smss);
+        }
+    }
+
+    /// The connection may send from now on: note if the application limits it.
+    pub fn check_app_limited(&mut self, unsent: bool, cwnd: f64) {
+        let (in_flight, idle) = (self.in_flight(), !unsent && self.waiting == 0);
+        if let Some(rate) = &mut self.rate {
+            rate.check_app_limited(in_flight, idle, cwnd);
+        }
+    }
+
+    /// The losses found since this was asked last, of which the law is to be notified.
+    pub fn take_losses(&mut self) -> Vec<LostSegment> {
+        self.rate.as_mut().map_or_else(Vec::new, Rate::take_losses)
+    }
+
+    /// The sample that the present acknowledgement gives, now that all that it tells is known.
+    pub fn sample(&mut self, inputs: &SampleInputs) -> Option<RateSample> {
+        let volume = Volume { in_flight: self.in_flight(), lost: self.found };
+        self.rate.as_mut().map(|rate| rate.sample(inputs, volume))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments `first..end` of 1 B each are sent.
+    fn flight(first: u64, end: u64) -> Segments {
+        let mut segments = Segments::new(first, false);
+        (first..end).for_each(|number| segments.sent(number, 1, Cause::New, Time::ZERO));
+        segments
+    }
+
+    /// SACK reports the segments `numbers`, one acknowledgement each.
+    fn sack(segments: &mut Segments, numbers: &[u64]) -> u64 {
+        let report = |&number: &u64| {
+            let mut blocks = SackBlocks::default();
+            blocks.push(number, number + 1);
+            segments.sack(&blocks, 0, Time::ZERO, |_, _| {})
+        };
+        let news = numbers.iter().map(report).sum();
+        segments.lose_by_count(3);
+        news
+    }
+
+    fn resend(segments: &mut Segments, number: u64, cause: Cause) {
+        segments.sent(number, 1, cause, Time::ZERO);
+    }
+
+    /// Pipe counts what is neither lost nor arrived (RFC 6675, section 4): segments 1..10 sent,
+    /// HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above and are lost; 6..10
+    /// are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7 SACKed, 8..10 and the
+    /// retransmission remain: 4, and the next segment is 2.
+    #[test]
+    fn pipe_counts_what_is_neither_lost_nor_arrived() {
+        let mut segments = flight(1, 11);
+        assert_eq!(sack(&mut segments, &[3, 4, 5]), 3);
+        assert_eq!((segments.first_lost(), segments.in_flight()), (Some(1), 5));
+        resend(&mut segments, 1, Cause::Lost);
+        assert_eq!(segments.in_flight(), 6);
+        assert_eq!(sack(&mut segments, &[6, 7]), 2);
+        assert_eq!((segments.first_lost(), segments.in_flight()), (Some(2), 4));
+        resend(&mut segments, 2, Cause::Lost);
+        assert_eq!((segments.first_lost(), segments.in_flight()), (None, 5));
+        // Repeated blocks are no news.
+        assert_eq!(sack(&mut segments, &[3, 7]), 0);
+    }
+
+    /// The next segment follows the rules of RFC 6675's NextSeg in order: lost holes first, then,
+    /// where there is no new data, holes that may only be late, which SetPipe() then counts twice,
+    /// then one rescue of the highest outstanding segment.
+    #[test]
+    fn the_next_segment_follows_the_rules_in_order() {
+        let mut segments = flight(1, 11);
+        segments.begin_recovery(11);
+        // The third highest SACKed segment is 4: only 1 is lost.
+        sack(&mut segments, &[2, 3, 4, 6, 8]);
+        assert_eq!(segments.first_lost(), Some(1));
+        resend(&mut segments, 1, Cause::Lost);
+        assert_eq!((segments.first_lost(), segments.in_flight()), (None, 5));
+        for hole in [5, 7] {
+            assert_eq!(segments.guess(), Some((hole, Cause::Guess)));
+            resend(&mut segments, hole, Cause::Guess);
+        }
+        assert_eq!(segments.in_flight(), 7);
+        // 9 and 10 lie above every SACKed segment: only the rescue reaches them, and only once the
+        // cumulative acknowledgement has passed the segment retransmitted first.
+        assert_eq!(segments.guess(), None);
+        segments.advance(9, Time::ZERO, |_, _| {});
+        assert_eq!(segments.guess(), Some((10, Cause::Rescue)));
+        resend(&mut segments, 10, Cause::Rescue);
+        assert_eq!((segments.guess(), segments.in_flight()), (None, 2));
+    }
+
+    /// A plain model: each outstanding segment's state, and the order of last transmissions.
+    #[derive(Default)]
+    struct Model {
+        /// From SND.UNA on: SACKed, found lost, counted as sent again.
+        states: Vec<(bool, bool, bool)>,
+        una: u64,
+        /// Those in the network, the one sent first in front.
+        order: Vec<u64>,
+    }
+
+    impl Model {
+        fn pipe(&self) -> u64 {
+            let live = self.states.iter().filter(|state| !state.0);
+            live.map(|&(_, lost, resent)| u64::from(!lost) + u64::from(resent)).sum()
+        }
+
+        fn first_lost(&self) -> Option<u64> {
+            let at = self.states.iter().position(|state| *state == (false, true, false));
+            at.map(|at| self.una + at as u64)
+        }
+    }
+
+    /// Counts and order agree with their definitions: after every step of a long random episode
+    /// they are those of a plain list of states, by which pipe is computed.
+    #[test]
+    fn the_record_agrees_with_a_plain_list() {
+        let mut stream = forebay_kernel::Streams::new(5, 0).named("segments");
+        let (mut segments, mut model) = (flight(0, 0), Model::default());
+        for _ in 0..20_000 {
+            let max = model.una + model.states.len() as u64;
+            let any = model.una + stream.below(max - model.una + 1);
+            let at = (any - model.una) as usize;
+            match stream.below(6) {
+                0 | 1 => {
+                    segments.sent(max, 1, Cause::New, Time::ZERO);
+                    model.states.push((false, false, false));
+                    model.order.push(max);
+                }
+                2 if any < max => {
+                    segments.lose(any);
+                    if model.order.contains(&any) {
+                        model.states[at] = (false, true, false);
+                        model.order.retain(|number| *number != any);
+                    }
+                }
+                3 => {
+                    if let Some(number) = segments.first_lost() {
+                        resend(&mut segments, number, Cause::Lost);
+                        model.states[(number - model.una) as usize].2 = true;
+                        model.order.push(number);
+                    }
+                }
+                4 if any < max => {
+                    segments.deliver(any, Time::ZERO, |_, _| {});
+                    model.states[at] = (true, false, false);
+                    model.order.retain(|number| *number != any);
+                }
+                _ if max - model.una > 20 => {
+                    let una = model.una + 1 + stream.below(15);
+                    segments.advance(una, Time::ZERO, |_, _| {});
+                    model.states.drain(..(una - model.una) as usize);
+                    model.una = una;
+                    model.order.retain(|number| *number >= una);
+                }
+                _ => {}
+            }
+            assert_eq!(segments.in_flight(), model.pipe());
+            assert_eq!(segments.first_lost(), model.first_lost());
+            let order = std::iter::successors(segments.oldest(), |at| segments.sent_after(*at));
+            assert!(order.eq(model.order.iter().copied()));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Transmission: lost segments first, then new ones, as far as windows, bursts and the pacer allow.
+
+use forebay_network::Packet;
+use forebay_units::Time;
+
+use super::connection::{PACE, Phase};
+use super::loss::{Limit, LossDetection, Permit};
+use super::pacing::window_rate;
+use super::segments::Cause;
+use super::{Sender, float};
+use crate::element::tcp::Pacing;
+
+impl Sender<'_, '_> {
+    /// Send what `permit` and the application allow.
+    pub(super) fn send_allowed(&mut self, permit: Permit) {
+        let mut left = permit.segments.min(self.settings.max_burst);
+        while left > 0 && !self.tcb.held {
+            let Some((number, cause)) = self.next_segment() else { return };
+            if !self.has_room(number, permit) || self.is_paced_out() {
+                return;
+            }
+            if cause == Cause::New {
+                if self.settings.pairs && self.waits_for_second(permit.limit) {
+                    self.tcb.waits = true;
+                    return;
+                }
+                self.tcb.limited += u32::from(permit.early);
+            }
+            self.transmit(number, cause);
+            left -= 1;
+        }
+    }
+
+    /// Returns the segment to send next: the lowest that is lost, else a new one, else one that may
+    /// be lost (NextSeg() of RFC 6675).
+    #[inline]
+    fn next_segment(&mut self) -> Option<(u64, Cause)> {
+        let state = self.circumstances();
+        let lost = self.tcb.loss.first_lost(self.tcb.segments.as_deref_mut(), &state);
+        if let Some(number) = lost {
+            return Some((number, Cause::Lost));
+        }
+        self.tcb.nxt = self.tcb.max;
+        if self.new_data_allowed() {
+            return Some((self.tcb.nxt, Cause::New));
+        }
+        self.tcb.loss.guess(self.tcb.segments.as_deref(), &state)
+    }
+
+    /// Returns true if the application and the receiver's window allow a segment never sent before.
+    #[inline]
+    fn new_data_allowed(&mut self) -> bool {
+        if !self.has_data() {
+            return false;
+        }
+        let window = self.settings.window;
+        let size = float(self.payload(self.tcb.nxt));
+        window == f64::INFINITY || self.bytes(self.tcb.una, self.tcb.nxt) + size <= window
+    }
+
+    /// Returns true if the application has written a segment at SND.NXT. After the stop time of the
+    /// flow, data never sent is given up.
+    #[inline]
+    pub(super) fn has_data(&mut self) -> bool {
+        if self.tcb.nxt >= self.tcb.max && self.cx.now() >= self.settings.stop {
+            self.tcb.finished = true;
+            if self.settings.handshake && self.tcb.max > 0 {
+                if self.tcb.end > self.tcb.max {
+                    self.end_data();
+                }
+            } else {
+                self.tcb.end = self.tcb.max;
+            }
+        }
+        self.tcb.nxt < self.tcb.end
+    }
+
+    /// Returns true if the congestion window has room for segment `number`.
+    #[inline]
+    fn has_room(&self, number: u64, permit: Permit) -> bool {
+        let (window, used) = (&self.tcb.window, self.used(permit.limit));
+        if permit.limit == Limit::FullSegment {
+            return window.cwnd - used >= window.smss;
+        }
+        let beyond = f64::from(permit.beyond) * window.smss;
+        used + float(self.payload(number)) <= window.cwnd + beyond
+    }
+
+    /// Bytes that count against the congestion window.
+    #[inline]
+    pub(super) fn used(&self, limit: Limit) -> f64 {
+        match limit {
+            Limit::Outstanding => self.bytes(self.tcb.una, self.tcb.nxt),
+            Limit::Pipe | Limit::FullSegment => self.in_flight(),
+        }
+    }
+
+    /// Bytes thought to be in the network. Without a record of segments nothing is known to be lost
+    /// or to have arrived above the first, but for what a timeout lost from SND.NXT on.
+    #[inline]
+    pub(super) fn in_flight(&self) -> f64 {
+        match &self.tcb.segments {
+            Some(segments) => float(segments.in_flight()),
+            None => self.bytes(self.tcb.una, self.tcb.nxt),
+        }
+    }
+
+    /// Send segment `number` for `cause`, by the rules of recovery.
+    pub(super) fn transmit(&mut self, number: u64, cause: Cause) {
+        if self.settings.restarts_timer && cause == Cause::Lost && number == self.tcb.una {
+            // The timer measures how long the first segment has been on its way (RFC 6675, section
+            // 6, the more careful variant).
+            self.set_timer(self.cx.now() + self.tcb.rto.timeout());
+        }
+        self.tcb.nxt = self.tcb.nxt.max(number + 1);
+        let sent = self.send(number, cause);
+        if let Some(prr) = &mut self.tcb.prr {
+            prr.sent(sent);
+        }
+    }
+
+    /// Send segment `number` for `cause`. Returns its bytes of data.
+    fn send(&mut self, number: u64, cause: Cause) -> f64 {
+        let now = self.cx.now();
+        let data = u16::try_from(self.payload(number)).expect("a segment fits a packet");
+        let size = self.settings.overhead + data;
+        let mut packet = Packet::data(now, self.flow(), number, size, self.settings.route)
+            .with_marking(self.settings.marking);
+        if number < self.tcb.max {
+            packet = packet.as_retransmission();
+            self.tcb.unpaired = false;
+            // Karn's algorithm: no round-trip time is measured on a segment sent twice.
+            self.tcb.timed = u64::MAX;
+            if self.settings.ecn_always {
+                packet = packet.with_ecn(self.settings.ect);
+            }
+        } else {
+            self.tcb.max = number + 1;
+            if self.tcb.timed == u64::MAX && self.tcb.phase != Phase::Recovery {
+                self.tcb.timed = number;
+                self.tcb.timed_at = now;
+            }
+            if self.settings.ecn {
+                packet = packet.with_ecn(self.settings.ect).with_cwr(self.tcb.cwr);
+                self.tcb.cwr = false;
+            }
+        }
+        if self.settings.pushes && !packet.is_retransmission() && self.is_pushed(number, now) {
+            packet = packet.as_pushed();
+        }
+        if self.tcb.finished && number + 1 == self.tcb.end {
+            packet = packet.as_last(true);
+        }
+        if self.settings.signals_srtt {
+            packet = self.tcb.signalling(packet, self.settings);
+        }
+        self.tcb.last_sent = now;
+        if self.tcb.deadline == Time::NEVER {
+            self.set_timer(now + self.tcb.rto.timeout());
+        }
+        if self.tcb.pacer.is_some() {
+            self.pace(data);
+        }
+        self.tcb.loss.on_send(cause);
+        if let Some(segments) = &mut self.tcb.segments {
+            segments.sent(number, data, cause, now);
+        }
+        self.cx.send(packet);
+        f64::from(data)
+    }
+
+    /// Have the pacer know that a segment with `bytes` of data leaves.
+    #[cold]
+    fn pace(&mut self, bytes: u16) {
+        let now = self.cx.now();
+        let rate = self.tcb.control.pacing_rate().unwrap_or_else(|| match self.settings.pacing {
+            Pacing::None => f64::INFINITY,
+            Pacing::Window => {
+                let flight = self.bytes(self.tcb.una, self.tcb.nxt.max(self.tcb.una));
+                window_rate(&self.tcb.window, flight, self.tcb.rto.srtt())
+            }
+        });
+        if let Some(pacer) = &mut self.tcb.pacer {
+            pacer.sent(f64::from(bytes), rate, now);
+        }
+    }
+
+    /// Returns true if pacing has the next segment wait; then an event will come when it need not.
+    #[inline]
+    fn is_paced_out(&mut self) -> bool {
+        let Some(pacer) = &mut self.tcb.pacer else { return false };
+        let Some(wait) = pacer.blocks(self.cx.now()) else { return false };
+        if let Some(at) = wait {
+            self.cx.wake_at(at, self.index | PACE);
+        }
+        true
+    }
+
+    /// Send a loss probe (`TLP_send_probe` of RFC 8985, section 7.3): new data, or the highest
+    /// segment again.
+    pub(super) fn send_probe(&mut self) {
+        let new = self.new_data_allowed();
+        let number = if new { self.tcb.nxt } else { self.tcb.max - 1 };
+        self.tcb.nxt = self.tcb.nxt.max(number + 1);
+        self.send(number, Cause::Probe);
+        self.tcb.loss.on_probe(!new, self.tcb.max);
+        self.set_timer(self.cx.now() + self.tcb.rto.timeout());
+    }
+
+    /// Bytes of data in segment `number`.
+    #[inline(always)]
+    pub(super) fn payload(&self, number: u64) -> u64 {
+        if number < self.tcb.short {
+            self.settings.mss
+        } else {
+            self.source().payload(number, self.settings.mss)
+        }
+    }
+
+    /// Bytes of data in segments `first..end`.
+    #[inline(always)]
+    pub(super) fn bytes(&self, first: u64, end: u64) -> f64 {
+        let mut bytes = (end - first) * self.settings.mss;
+        if end > self.tcb.short {
+            bytes -= self.source().shortfall(first, end, self.settings.mss);
+        }
+        float(bytes)
+    }
+}
