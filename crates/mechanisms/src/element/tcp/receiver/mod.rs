@@ -412,7 +412,7 @@ impl Reorder {
     /// was not held before.
     fn hold(&mut self, number: u64, missing: u64) -> bool {
         let before = self.ranges.count();
-        let (added, _) = self.ranges.insert(number, number + 1, 0);
+        let added = self.ranges.insert(number);
         let held = self.ranges.holding(number).expect("the segment was just inserted");
         let within = |range: &(u64, u64)| held.0 <= range.0 && range.1 <= held.1;
         let grown = self.ranges.count() == before;
@@ -425,17 +425,17 @@ impl Reorder {
                 self.latest.truncate(LATEST);
             }
         }
-        if added > 0 && missing > 0 {
+        if added && missing > 0 {
             self.short.push((number, missing));
         }
-        added > 0
+        added
     }
 
     /// All segments below `next` have arrived: release what follows without a gap. Returns the next
     /// segment expected and the number of bytes released.
     fn release(&mut self, next: u64, mss: u64) -> (u64, u64) {
         let after = self.ranges.gap_from(next);
-        self.ranges.remove_below(after, 0);
+        self.ranges.remove_below(after);
         self.latest.retain(|range| range.0 >= after);
         let missing: u64 = self.short.iter().filter(|s| s.0 < after).map(|s| s.1).sum();
         self.short.retain(|s| s.0 >= after);

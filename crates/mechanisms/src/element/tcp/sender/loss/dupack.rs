@@ -27,6 +27,8 @@ impl LossDetection for Dupack {
     ) -> Finding {
         if report.advances {
             self.duplicates = 0;
+        }
+        if report.advances || state.una == state.max {
             return Finding::default();
         }
         self.duplicates += 1;
