@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, Protocol
 
 from tcp_rfc6675 import Rfc6675
+from tcp_rfc9937 import RackSender
 from tcp_sender import MS, Ack, Settings
 
 __all__ = ["SENDERS", "expected_of_sender"]
@@ -35,8 +36,8 @@ class Reference(Protocol):
     una: int
     sent: list[tuple[int, bool]]
 
-    def transmit(self, now: int) -> None:
-        """Send what the window allows."""
+    def write(self, segments: int, now: int) -> None:
+        """The application writes."""
 
     def acknowledge(self, ack: Ack, now: int) -> None:
         """An acknowledgement arrives."""
@@ -52,7 +53,10 @@ class Reference(Protocol):
 
 
 # By the name of the file of vectors.
-SENDERS: dict[str, Callable[[Settings], Reference]] = {"rfc6675": Rfc6675}
+SENDERS: dict[str, Callable[[Settings], Reference]] = {
+    "rfc6675": Rfc6675,
+    "rfc8985": RackSender,
+}
 
 
 @dataclass(frozen=True)
@@ -180,29 +184,32 @@ class Episode:
         random = Random(seed)
         self.network = Network(random)
         window = 2 + int(18 * random.random() ** 2)
-        segments = 50 + int(250 * random.random() ** 4)
         delayed = delay * (random.random() < 0.3)
-        self.settings = Settings(window, segments, 50 * MS, 60_000 * MS, delay * MS)
+        self.settings = Settings(window, 50 * MS, 60_000 * MS, delay * MS)
         self.sender = make(self.settings)
         self.receiver = Receiver(delayed * 1000)
-        # What is to happen: time in microseconds, order, and either a segment that arrives, an
-        # acknowledgement that does, or the receiver's timer.
-        self.events: list[tuple[int, int, str, Any]] = []
+        # What is to happen: time in microseconds, order, and either a write of the application, a
+        # segment or an acknowledgement that arrives, or the receiver's timer.
+        self.events: list[tuple[float, int, str, Any]] = []
         self.order = 0
         self.times: list[int] = []
         self.numbers: set[int] = set()
         self.rows: list[str] = []
+        self.written = 0
         self.said: tuple[Any, ...] = (Fraction(0), Fraction(0))
+        self.plan(0, "write", 50 + int(250 * random.random() ** 4))
+        if random.random() < 0.5:
+            # While the first is on its way or after it, and never with anything else.
+            at = int(self.network.delay * 60 * random.random() ** 2) + 0.5
+            self.plan(at, "write", 1 + int(30 * random.random() ** 3))
 
-    def plan(self, at: int, kind: str, what: Any) -> None:
+    def plan(self, at: float, kind: str, what: Any) -> None:
         """Have something happen."""
         self.order += 1
         heapq.heappush(self.events, (at, self.order, kind, what))
 
     def play(self) -> str:
-        """All rows, under one with the settings."""
-        self.sender.transmit(0)
-        self.note(0, "start")
+        """All rows, under one with the initial window."""
         while True:
             at = self.events[0][0] * US if self.events else None
             timer = self.sender.timer()
@@ -217,14 +224,18 @@ class Episode:
                 self.happen()
             else:
                 break
-        assert self.sender.una == self.settings.segments, "the episode has not ended"
-        head = f"window {self.settings.window} segments {self.settings.segments}"
-        return "\n".join([head, *self.rows])
+        assert self.sender.una == self.written, "the episode has not ended"
+        return "\n".join([f"window {self.settings.window}", *self.rows])
 
     def happen(self) -> None:
         """The next event."""
-        now, _, kind, what = heapq.heappop(self.events)
-        if kind == "segment":
+        at, _, kind, what = heapq.heappop(self.events)
+        now = int(at)
+        if kind == "write":
+            self.written += what
+            self.sender.write(what, int(at * US))
+            self.note(int(at * US), f"w{what}")
+        elif kind == "segment":
             if self.receiver.arrive(what, now):
                 self.answer(what.number, now)
             elif self.receiver.due is not None:

@@ -61,7 +61,7 @@ class Rfc6675(Sender):
         lost = [n for n in holes if self.is_lost(n)]
         if lost:
             return lost[0], 1
-        if self.next < self.settings.segments:
+        if self.next < self.written:
             return self.next, 2
         if holes:
             return holes[0], 3
@@ -110,7 +110,7 @@ class Rfc6675(Sender):
             self.step_c(now)
             return
         self.high_rxt = self.una - 1
-        while self.cwnd - self.pipe() >= SMSS and self.next < self.settings.segments:
+        while self.cwnd - self.pipe() >= SMSS and self.next < self.written:
             self.send(self.next, now)
             self.limited += 1
 
@@ -138,9 +138,9 @@ class Rfc6675(Sender):
             self.send(number, now)
 
     def transmit(self, now: int) -> None:
-        """What the window allows, outside of loss recovery: SND.UNA to SND.NXT counts, SACKed or
+        """What the window allows outside of loss recovery: SND.UNA to SND.NXT counts, SACKed or
         not (RFC 5681). After a timeout holes are filled from SND.UNA on (section 5.1)."""
-        while not self.held:
+        while self.phase != RECOVERY and not self.held:
             holes: list[int] = []
             flight = (self.next - self.una) * SMSS
             if self.phase == LOSS:
@@ -148,10 +148,16 @@ class Rfc6675(Sender):
                 holes = [n for n in range(self.una, self.next) if n not in known]
                 flight = self.pipe()
             number = holes[0] if holes else self.next
-            if flight + SMSS > self.cwnd or number == self.settings.segments:
+            if flight + SMSS > self.cwnd or number == self.written:
                 return
             self.resent.add(number)
             self.send(number, now)
+
+    def write(self, segments: int, now: int) -> None:
+        """The application writes: in loss recovery, too, pipe says what may be sent."""
+        super().write(segments, now)
+        if self.phase == RECOVERY:
+            self.step_c(now)
 
     def expire(self, now: int) -> None:
         """The retransmission timer expired (section 5.1; RFC 6298, sections 5.4 to 5.6)."""

@@ -36,21 +36,21 @@ class Ack:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is set in one episode: initial window and amount of data in segments, and times."""
+    """What is set in one episode: the initial window in segments, and times."""
 
     window: int
-    segments: int
     rto_min: int
     rto_max: int
     ack_delay: int
 
 
 class Sender:
-    """A sender of a finite amount of data, all of it there from the start."""
+    """A sender."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.una = self.next = 0
+        self.una = self.next = self.written = 0
+        self.last_sent = 0
         self.cwnd = Fraction(settings.window * SMSS)
         self.ssthresh: Fraction | float = math.inf
         self.counted = Fraction(0)
@@ -94,8 +94,12 @@ class Sender:
         self.rto = min(max(raw, self.settings.rto_min), self.settings.rto_max)
 
     def restart_timer(self, now: int) -> None:
-        """Sections 5.2 and 5.3: new data was acknowledged."""
-        self.deadline = None if self.una == self.next else now + self.rto
+        """Sections 5.2 and 5.3: new data was acknowledged. A timer that new data waits for (RFC
+        3168, section 6.1.2) runs on when nothing is outstanding."""
+        if self.una < self.next:
+            self.deadline = now + self.rto
+        elif not self.held:
+            self.deadline = None
 
     def timer(self) -> int | None:
         """Time at which a timer expires."""
@@ -109,10 +113,20 @@ class Sender:
         if new:
             self.next += 1
             self.cwr = False
+        self.last_sent = now
         if self.deadline is None:
             self.deadline = now + self.rto
 
     # -- RFC 5681
+
+    def write(self, segments: int, now: int) -> None:
+        """The application writes. The window restarts if nothing was sent for longer than a timeout
+        (section 4.1). Reading: and if nothing is outstanding."""
+        idle = 0 < self.una == self.next
+        if idle and now - self.last_sent > self.rto:
+            self.cwnd = min(self.cwnd, Fraction(self.settings.window * SMSS))
+        self.written += segments
+        self.transmit(now)
 
     def grow(self, acked: int, ece: bool) -> None:
         """Section 3.1: slow start by at most one segment an acknowledgement (equation 2), then one
@@ -164,7 +178,10 @@ class Sender:
 
     def begin_timeout(self) -> None:
         """RFC 5681, section 3.1; RFC 6298, sections 5.5 and 5.6; RFC 6675, section 5.1. ssthresh
-        stays if the segment was sent again by the timer before."""
+        stays if the segment was sent again by the timer before. Reading: in recovery the window is
+        what it is being reduced to, so that ssthresh is no more than equation 4 has."""
+        if self.phase == RECOVERY:
+            self.cwnd = min(self.cwnd, Fraction(self.ssthresh))
         if self.timed_out != self.una:
             self.ssthresh = max(self.flight_size() / 2, Fraction(2 * SMSS))
         self.cwnd = Fraction(SMSS)

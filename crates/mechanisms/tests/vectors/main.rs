@@ -215,17 +215,17 @@ fn wrong_vectors_of_senders_are_refused() {
         source = "RFC 5681, section 3.1: each of two acknowledgements opens the window by 1000 B."
         control = "reno"
         ack_delay_ms = 0
-        seeds = []
+        seeds = [7]
         parameters = { profile = "rfc", mss = "1000 B", timestamps = true }
         expected = { episodes = ["""
-window 1 segments 2
-0 start > f1 c1000 hinf x0
+window 1
+0 w2 > f1 c1000 hinf x0
 100000 a1 t0 > f1 c2000 x1
 200000 a2 t1 > f0 c3000"""] }
     "#;
     let run = |text: &str| SenderVector::read("tcp/case", text).and_then(|vector| vector.run());
     let wrong = [
-        ("c2000", "c2001", "1 of 1; episode 0: expected"),
+        ("c2000", "c2001", "1 of 1; seed 7: expected"),
         ("x1", "x1w", "true)"),
         ("x1", "x2", "sent [(2, false)]"),
         ("f0", "f1", "in_flight: Some(1)"),
@@ -234,8 +234,9 @@ window 1 segments 2
         ("\n200000 a2 t1 > f0 c3000", "", "expected nothing more"),
         ("a1 t0", "b1 t0", "b1"),
         ("c3000", "d3000", "d3000"),
-        ("window 1 ", "windows 1 ", "windows"),
-        ("seeds = []", "seed = 0\n seeds = []", "seed"),
+        ("window 1", "windows 1", "windows"),
+        ("seeds = [7]", "seed = 7\n seeds = [7]", "seed"),
+        ("seeds = [7]", "seeds = []", "0 seeds and 1 episodes"),
         ("control = \"reno\"", "control = \"renno\"", "renno"),
     ];
     assert_refused(run, text, &wrong);
