@@ -30,6 +30,7 @@ from pie import Pie
 from schedulers import SCHEDULERS
 from sfq import Sfq
 from shapers import Htb, Tbf
+from tcp_episodes import expected_of_sender
 
 FOLDER = Path(__file__).resolve().parents[1]
 
@@ -58,16 +59,21 @@ MODELS |= dict.fromkeys(SCHEDULERS, scheduler)
 # Congestion controls that work with samples of delivery rates.
 SAMPLED = {"bbr3": expected_of_bbr3}
 
+# Whole senders.
+SENDERS = {"tcp": expected_of_sender}
+
 
 def paths() -> list[Path]:
     """The vectors of which a model computes the numbers."""
-    known = {*MODELS, *CONTROLS, *SAMPLED}
+    known = {*MODELS, *CONTROLS, *SAMPLED, *SENDERS}
     return sorted(path for path in FOLDER.glob("*/*.toml") if path.parent.name in known)
 
 
 def expected(path: Path) -> dict[str, Any]:
     """Returns the expectation of a vector that the model of its mechanism has, in the form of the
     file."""
+    if path.parent.name in SENDERS:
+        return SENDERS[path.parent.name](path)
     if path.parent.name in {*CONTROLS, *SAMPLED}:
         states = SAMPLED.get(path.parent.name, expected_of_control)(path)["state"]
         return {"state": [{name: plain(x) for name, x in row.items()} for row in states]}
@@ -97,6 +103,9 @@ def section(lists: dict[str, Any]) -> str:
 
 def wrapped(key: str, rows: list[Any]) -> Iterator[str]:
     """The rows of a list, several to a line."""
+    if key == "episodes":
+        yield from (f'"""\n{text}""",' for text in rows)
+        return
     if key == "state":
         for row in rows:
             yield from states(row)

@@ -4,6 +4,7 @@
 
 mod control;
 mod sampled;
+mod sender;
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "vectors need no examples and no strange values")]
 mod support;
@@ -14,17 +15,19 @@ use std::path::{Path, PathBuf};
 
 use control::ControlVector;
 use sampled::SampledVector;
+use sender::SenderVector;
 use vector::Vector;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/vectors")
 }
 
-/// A vector of a queue or of a congestion control.
+/// A vector of a queue, of a congestion control or of a TCP sender.
 enum Either {
     Queue(Vector),
     Control(ControlVector),
     Sampled(SampledVector),
+    Sender(SenderVector),
 }
 
 impl Either {
@@ -33,6 +36,7 @@ impl Either {
             Self::Queue(vector) => vector.run(),
             Self::Control(vector) => vector.run(),
             Self::Sampled(vector) => vector.run(),
+            Self::Sender(vector) => vector.run(),
         }
     }
 
@@ -46,6 +50,9 @@ impl Either {
                 [name, mechanism, title, source]
             }
             Self::Sampled(SampledVector { name, mechanism, title, source, .. }) => {
+                [name, mechanism, title, source]
+            }
+            Self::Sender(SenderVector { name, mechanism, title, source, .. }) => {
                 [name, mechanism, title, source]
             }
         }
@@ -77,6 +84,8 @@ fn read(folder: &Path, file: &Path) -> Either {
     let name = format!("{mechanism}/{case}");
     let read = if SampledVector::is_one(&text) {
         SampledVector::read(&name, &text).map(Either::Sampled)
+    } else if SenderVector::is_one(&text) {
+        SenderVector::read(&name, &text).map(Either::Sender)
     } else if ControlVector::is_one(&text) {
         ControlVector::read(&name, &text).map(Either::Control)
     } else {
@@ -192,6 +201,43 @@ fn wrong_sampled_vectors_are_refused() {
             "recoveries = [{ from_ns = 0, to_ns = 1, kind = \"x\" }]\nparameters = {}",
             "kind",
         ),
+    ];
+    assert_refused(run, text, &wrong);
+}
+
+/// The same of a vector of a sender: another window, segment, flag or time than its own, and words
+/// that no row has.
+#[test]
+fn wrong_vectors_of_senders_are_refused() {
+    let text = r#"
+        title = "Two segments in slow start"
+        mechanism = "tcp"
+        source = "RFC 5681, section 3.1: each of two acknowledgements opens the window by 1000 B."
+        control = "reno"
+        ack_delay_ms = 0
+        seeds = [7]
+        parameters = { profile = "rfc", mss = "1000 B", timestamps = true }
+        expected = { episodes = ["""
+window 1
+0 w2 > f1 c1000 hinf x0
+100000 a1 t0 > f1 c2000 x1
+200000 a2 t1 > f0 c3000"""] }
+    "#;
+    let run = |text: &str| SenderVector::read("tcp/case", text).and_then(|vector| vector.run());
+    let wrong = [
+        ("c2000", "c2001", "1 of 1; seed 7: expected"),
+        ("x1", "x1w", "true)"),
+        ("x1", "x2", "sent [(2, false)]"),
+        ("f0", "f1", "in_flight: Some(1)"),
+        ("hinf", "h5000", "ssthresh: 5000.0"),
+        ("t1 > f0 c3000", "t1 > f0 c3000\n200001 timer > f0 c1000", "found nothing more"),
+        ("\n200000 a2 t1 > f0 c3000", "", "expected nothing more"),
+        ("a1 t0", "b1 t0", "b1"),
+        ("c3000", "d3000", "d3000"),
+        ("window 1", "windows 1", "windows"),
+        ("seeds = [7]", "seed = 7\n seeds = [7]", "seed"),
+        ("seeds = [7]", "seeds = []", "0 seeds and 1 episodes"),
+        ("control = \"reno\"", "control = \"renno\"", "renno"),
     ];
     assert_refused(run, text, &wrong);
 }
