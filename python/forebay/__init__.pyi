@@ -892,7 +892,7 @@ class _Sizes:
 sizes: _Sizes
 
 class _Control:
-    def reno(self) -> Mechanism: ...
+    def reno(self, *, beta_ecn: float = ...) -> Mechanism: ...
     def bbr(
         self,
         *,
@@ -928,6 +928,7 @@ class _Control:
         hystart: bool = ...,
         hystart_law: Literal["linux", "rfc9406"] = ...,
         alpha_law: Literal["linux", "rfc9438"] = ...,
+        beta_ecn: float = ...,
     ) -> Mechanism: ...
     def dctcp(self, *, gain: float = ..., initial_share: float = ...) -> Mechanism: ...
     def highspeed(

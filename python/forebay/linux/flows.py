@@ -153,6 +153,8 @@ def _note_laws(tcp: View, control: str, remarks: Remarks) -> None:
         remarks.note(f"{path}.hystart", f"HyStart is on; off for all of the machine by: {switch}")
     elif control == "cubic" and tcp.get("control.cubic.hystart_law") == "rfc9406":
         remarks.note(f"{path}.hystart_law", "Linux has HyStart, not HyStart++")
+    if tcp.get(f"control.{control}.beta_ecn"):
+        remarks.note(f"{path}.beta_ecn", "Linux answers marks as losses")
     if control == "cubic" and tcp.get("control.cubic.alpha_law") == "rfc9438":
         remarks.note(f"{path}.alpha_law", "alpha stays below 1 in Linux")
     if control == "highspeed" and tcp.get("control.highspeed.law") == "rfc3649":

@@ -7,7 +7,7 @@ use forebay_parameters::define::{OtherDefault, with_defaults};
 use forebay_parameters::{Entry, Field, Parameters, Problem, Section, Value, choice, parameters};
 use forebay_units::{Span, Time};
 
-use super::{BuildControl, ControlFactory, hystart, hystart_linux};
+use super::{BuildControl, ControlFactory, abe, hystart, hystart_linux};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "cubic",
@@ -62,6 +62,7 @@ parameters! {
         /// Growth of the estimate of Reno's window. "rfc9438" with profile "rfc" and "1990s".
         alpha_law: AlphaLaw = "linux",
             "RFC 9438, section 4.3; Linux, net/ipv4/tcp_cubic.c: bictcp_update";
+        ..abe: abe::AbeParameters;
     }
 }
 
@@ -98,6 +99,7 @@ fn build_with(section: &Section<'_>, fields: &[Field]) -> Result<ControlFactory,
             format!("{} is out of range; allowed are above 0 and below 1", parameters.beta),
         ));
     }
+    parameters.abe.checked(section)?;
     Ok(Box::new(move || Box::new(Cubic::new(&parameters))))
 }
 
@@ -105,6 +107,7 @@ fn build_with(section: &Section<'_>, fields: &[Field]) -> Result<ControlFactory,
 struct Cubic {
     c: f64,
     beta: f64,
+    beta_ecn: Option<f64>,
     fast_convergence: bool,
     /// W_max: the window before the last reduction, after fast convergence.
     w_max: f64,
@@ -166,6 +169,7 @@ impl Cubic {
         Self {
             c: parameters.c,
             beta: parameters.beta,
+            beta_ecn: parameters.abe.beta_ecn,
             fast_convergence: parameters.fast_convergence,
             w_max: 0.0,
             prior: 0.0,
@@ -258,7 +262,7 @@ impl CongestionControl for Cubic {
             self.prior
         };
         self.epoch = None;
-        let reduced = flight * self.beta;
+        let reduced = abe::left(self.beta_ecn, signal, flight).unwrap_or(flight * self.beta);
         window.ssthresh = reduced.max(2.0 * smss);
         self.after_timeout = false;
         window.cwnd = match signal {
@@ -326,6 +330,7 @@ mod tests {
         hystart: false,
         hystart_law: HyStartLaw::Rfc9406,
         alpha_law: AlphaLaw::Rfc9438,
+        abe: abe::AbeParameters { beta_ecn: None },
     };
 
     const LINUX: CubicParameters = CubicParameters {
@@ -565,5 +570,17 @@ mod tests {
         cubic.acknowledged(&mut window, &ack);
         assert_eq!(window.cwnd, 70.0);
         assert_eq!(cubic.epoch.map(|e| e.start), Some(at(5.0)));
+    }
+
+    /// With ABE a mark leaves 0.85 of 100 segments and a loss 0.7 (RFC 8511, section 3.1), and both
+    /// tell the same of what the path holds: W_max is 100.
+    #[test]
+    fn marks_cost_less_with_alternative_backoff() {
+        for (signal, left) in [(Signal::Ecn, 85.0), (Signal::Loss, 70.0)] {
+            let mut cubic = Cubic { beta_ecn: Some(0.85), ..cubic() };
+            let mut window = Window { cwnd: 100.0, ssthresh: 1.0, smss: 1.0 };
+            cubic.congested(&mut window, signal, 100.0, Time::ZERO);
+            assert_eq!((window.cwnd, window.ssthresh, cubic.w_max), (left, left, 100.0));
+        }
     }
 }

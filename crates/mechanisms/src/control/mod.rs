@@ -1,5 +1,6 @@
 //! Congestion control: how the window follows acknowledgements and congestion.
 
+mod abe;
 mod bbr;
 mod bbr3;
 mod binomial;
