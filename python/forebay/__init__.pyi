@@ -926,7 +926,7 @@ class _Control:
         beta: float = ...,
         fast_convergence: bool = ...,
         hystart: bool = ...,
-        hystart_law: Literal["linux", "rfc9406"] = ...,
+        hystart_law: Literal["linux", "rfc9406", "search"] = ...,
         alpha_law: Literal["linux", "rfc9438"] = ...,
         beta_ecn: float = ...,
     ) -> Mechanism: ...

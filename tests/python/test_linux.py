@@ -199,6 +199,7 @@ def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
         ('{ control = "highspeed" }', []),
         ('{ control = "cubic", profile = "rfc" }', ["hystart", "alpha_law", "rtt_gain"]),
         ('{ control = { cubic = { hystart_law = "rfc9406" } } }', ["hystart_law"]),
+        ('{ control = { cubic = { hystart_law = "search" } } }', ["hystart_law"]),
         ("{ control = { reno = { beta_ecn = 0.8 } } }", ["beta_ecn"]),
         ('{ control = "highspeed", profile = "rfc" }', ["law", "rtt_gain"]),
     ],

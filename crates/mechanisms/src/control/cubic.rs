@@ -7,7 +7,7 @@ use forebay_parameters::define::{OtherDefault, with_defaults};
 use forebay_parameters::{Entry, Field, Parameters, Problem, Section, Value, choice, parameters};
 use forebay_units::{Span, Time};
 
-use super::{BuildControl, ControlFactory, abe, hystart, hystart_linux};
+use super::{BuildControl, ControlFactory, abe, hystart, hystart_linux, search};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "cubic",
@@ -30,6 +30,9 @@ choice! {
         /// HyStart++: round-trip times that have grown by an eighth, 4 to 16 ms, since the round
         /// trip before; growth at a quarter of the pace follows for five round trips.
         Rfc9406 = "rfc9406",
+        /// SEARCH: windows of 3.5 round trips deliver less by 35 % than twice what those one round
+        /// trip earlier did; the window returns to that of two round trips earlier.
+        Search = "search",
     }
 }
 
@@ -58,7 +61,8 @@ parameters! {
         /// Signs that count. "rfc9406" with profile "rfc" and "1990s".
         hystart_law: HyStartLaw = "linux",
             "Linux, net/ipv4/tcp_cubic.c: hystart_update, bictcp_update; Ha and Rhee, Taming the \
-             elephants: new TCP slow start, Computer Networks 55(9), 2011; RFC 9406";
+             elephants: new TCP slow start, Computer Networks 55(9), 2011; RFC 9406; \
+             draft-chung-ccwg-search, section 3";
         /// Growth of the estimate of Reno's window. "rfc9438" with profile "rfc" and "1990s".
         alpha_law: AlphaLaw = "linux",
             "RFC 9438, section 4.3; Linux, net/ipv4/tcp_cubic.c: bictcp_update";
@@ -131,6 +135,8 @@ enum Exit {
     Linux(Box<hystart_linux::HyStart>),
     /// HyStart++, while the first slow start lasts.
     PlusPlus(Box<hystart::HyStart>),
+    /// SEARCH, likewise.
+    Search(Box<search::Search>),
 }
 
 impl Exit {
@@ -139,6 +145,7 @@ impl Exit {
             _ if !parameters.hystart => Self::Nothing,
             HyStartLaw::Linux => Self::Linux(Box::default()),
             HyStartLaw::Rfc9406 => Self::PlusPlus(Box::default()),
+            HyStartLaw::Search => Self::Search(Box::default()),
         }
     }
 }
@@ -232,7 +239,7 @@ impl CongestionControl for Cubic {
         if window.cwnd < window.ssthresh {
             window.cwnd += match &self.exit {
                 Exit::PlusPlus(hystart) => hystart.growth(ack.acked, window.smss),
-                Exit::Linux(_) | Exit::Nothing => ack.in_slow_start(window),
+                Exit::Linux(_) | Exit::Search(_) | Exit::Nothing => ack.in_slow_start(window),
             };
             return;
         }
@@ -290,11 +297,12 @@ impl CongestionControl for Cubic {
         let over = match &mut self.exit {
             Exit::Linux(hystart) => !settles && hystart.note(window, sample),
             Exit::PlusPlus(hystart) => slow && hystart.note(sample),
+            Exit::Search(search) => slow && search.note(window, sample),
             Exit::Nothing => false,
         };
         if over {
             window.ssthresh = window.cwnd;
-            if let Exit::PlusPlus(_) = self.exit {
+            if let Exit::PlusPlus(_) | Exit::Search(_) = self.exit {
                 self.exit = Exit::Nothing;
             }
         }
@@ -311,7 +319,7 @@ impl Cubic {
     fn note_signal(&mut self, signal: Signal) {
         match (&mut self.exit, signal) {
             (Exit::Linux(hystart), Signal::Timeout { .. }) => **hystart = Default::default(),
-            (Exit::PlusPlus(_), _) => self.exit = Exit::Nothing,
+            (Exit::PlusPlus(_) | Exit::Search(_), _) => self.exit = Exit::Nothing,
             (Exit::Linux(_) | Exit::Nothing, _) => {}
         }
     }

@@ -13,6 +13,7 @@ mod ledbat;
 mod prague;
 mod reno;
 mod scalable;
+mod search;
 #[cfg(test)]
 mod testing;
 mod vegas;
