@@ -892,7 +892,7 @@ class _Sizes:
 sizes: _Sizes
 
 class _Control:
-    def reno(self) -> Mechanism: ...
+    def reno(self, *, beta_ecn: float = ...) -> Mechanism: ...
     def bbr(
         self,
         *,
@@ -926,8 +926,9 @@ class _Control:
         beta: float = ...,
         fast_convergence: bool = ...,
         hystart: bool = ...,
-        hystart_law: Literal["linux", "rfc9406"] = ...,
+        hystart_law: Literal["linux", "rfc9406", "search"] = ...,
         alpha_law: Literal["linux", "rfc9438"] = ...,
+        beta_ecn: float = ...,
     ) -> Mechanism: ...
     def dctcp(self, *, gain: float = ..., initial_share: float = ...) -> Mechanism: ...
     def highspeed(

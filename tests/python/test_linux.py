@@ -199,6 +199,8 @@ def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
         ('{ control = "highspeed" }', []),
         ('{ control = "cubic", profile = "rfc" }', ["hystart", "alpha_law", "rtt_gain"]),
         ('{ control = { cubic = { hystart_law = "rfc9406" } } }', ["hystart_law"]),
+        ('{ control = { cubic = { hystart_law = "search" } } }', ["hystart_law"]),
+        ("{ control = { reno = { beta_ecn = 0.8 } } }", ["beta_ecn"]),
         ('{ control = "highspeed", profile = "rfc" }', ["law", "rtt_gain"]),
     ],
 )
@@ -209,7 +211,8 @@ def test_laws_of_senders(capsys: pytest.CaptureFixture[str], tcp: str, told: lis
     assert main(["linux", str(EXAMPLES / "codel.toml"), *given, "--json"]) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
     keys = {note.split(": ")[0].rpartition(".")[2] for note in notes}
-    assert {"hystart", "hystart_law", "alpha_law", "law", "rtt_gain"} & keys == set(told)
+    of_laws = {"hystart", "hystart_law", "alpha_law", "beta_ecn", "law", "rtt_gain"}
+    assert of_laws & keys == set(told)
 
 
 def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:

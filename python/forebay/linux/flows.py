@@ -13,6 +13,8 @@ from forebay.linux.values import Remarks, View, number
 __all__ = ["flow_commands"]
 
 _CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "highspeed", "scalable")
+_EXITS = {"rfc9406": "HyStart++", "search": "SEARCH"}
+"""Exits of slow start that CUBIC of Linux does not have."""
 _STREAMS = 128
 """Parallel streams that iperf3 can have."""
 
@@ -151,8 +153,10 @@ def _note_laws(tcp: View, control: str, remarks: Remarks) -> None:
     if control == "cubic" and not tcp.is_set("control.cubic.hystart"):
         switch = "echo 0 >/sys/module/tcp_cubic/parameters/hystart"
         remarks.note(f"{path}.hystart", f"HyStart is on; off for all of the machine by: {switch}")
-    elif control == "cubic" and tcp.get("control.cubic.hystart_law") == "rfc9406":
-        remarks.note(f"{path}.hystart_law", "Linux has HyStart, not HyStart++")
+    elif control == "cubic" and (law := tcp.get("control.cubic.hystart_law")) in _EXITS:
+        remarks.note(f"{path}.hystart_law", f"Linux has HyStart, not {_EXITS[law]}")
+    if tcp.get(f"control.{control}.beta_ecn"):
+        remarks.note(f"{path}.beta_ecn", "Linux answers marks as losses")
     if control == "cubic" and tcp.get("control.cubic.alpha_law") == "rfc9438":
         remarks.note(f"{path}.alpha_law", "alpha stays below 1 in Linux")
     if control == "highspeed" and tcp.get("control.highspeed.law") == "rfc3649":

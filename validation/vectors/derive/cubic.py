@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from search import Search
+
 __all__ = ["Cubic"]
 
 DIGITS = 10**60
@@ -74,8 +76,12 @@ class Cubic:
         """A connection with the first window of a case."""
         get, self.mss = case["parameters"].get, case["mss_bytes"]
         self.by_rfc = get("alpha_law", "linux") == "rfc9438"
-        assert get("hystart_law", "linux") == "linux", "HyStart++ has no model here"
-        self.hystart = HyStart() if get("hystart", True) else None
+        law = get("hystart_law", "linux") if get("hystart", True) else None
+        assert law != "rfc9406", "HyStart++ has no model here"
+        self.hystart = HyStart() if law == "linux" else None
+        self.search = Search() if law == "search" else None
+        # Linux: until a loss has told what the path holds, one for 20 acknowledged.
+        self.least = Fraction(0 if get("hystart_law", "linux") == "search" else 1, 20)
         self.rtt = Fraction(case["rtt_ns"], 10**9)
         self.window = Fraction(case["window_bytes"], self.mss)
         threshold = case.get("ssthresh_bytes")
@@ -97,6 +103,11 @@ class Cubic:
         if self.hystart and not self.hystart.found and self.slow_start:
             following = self.una + row["outstanding"]
             if self.hystart.ends(now, rtt, self.window, self.una, following):
+                self.threshold = self.window
+        if self.search and self.slow_start:
+            overshoot = self.search.overshoot(now, rtt, acked)
+            if overshoot is not None:
+                self.window -= overshoot
                 self.threshold = self.window
         if self.slow_start:
             self.window += min(acked, Fraction(1))
@@ -120,8 +131,7 @@ class Cubic:
             ahead = self._curve(now - self.start + rtt)
             target = min(max(ahead, window), window * Fraction(3, 2))
             grown = window + (target - window) / window * acked
-        # Linux: until a loss has told what the path holds, one for 20 acknowledged.
-        least = window + acked / 20 if self.largest == 0 else window
+        least = window + acked * self.least if self.largest == 0 else window
         self.window = rounded(max(grown, least))
 
     def _curve(self, t: Fraction) -> Fraction:

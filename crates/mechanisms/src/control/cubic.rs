@@ -7,7 +7,7 @@ use forebay_parameters::define::{OtherDefault, with_defaults};
 use forebay_parameters::{Entry, Field, Parameters, Problem, Section, Value, choice, parameters};
 use forebay_units::{Span, Time};
 
-use super::{BuildControl, ControlFactory, hystart, hystart_linux};
+use super::{BuildControl, ControlFactory, abe, hystart, hystart_linux, search};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "cubic",
@@ -30,6 +30,9 @@ choice! {
         /// HyStart++: round-trip times that have grown by an eighth, 4 to 16 ms, since the round
         /// trip before; growth at a quarter of the pace follows for five round trips.
         Rfc9406 = "rfc9406",
+        /// SEARCH: windows of 3.5 round trips deliver less by 35 % than twice what those one round
+        /// trip earlier did; the window returns to that of two round trips earlier.
+        Search = "search",
     }
 }
 
@@ -58,10 +61,12 @@ parameters! {
         /// Signs that count. "rfc9406" with profile "rfc" and "1990s".
         hystart_law: HyStartLaw = "linux",
             "Linux, net/ipv4/tcp_cubic.c: hystart_update, bictcp_update; Ha and Rhee, Taming the \
-             elephants: new TCP slow start, Computer Networks 55(9), 2011; RFC 9406";
+             elephants: new TCP slow start, Computer Networks 55(9), 2011; RFC 9406; \
+             draft-chung-ccwg-search, section 3";
         /// Growth of the estimate of Reno's window. "rfc9438" with profile "rfc" and "1990s".
         alpha_law: AlphaLaw = "linux",
             "RFC 9438, section 4.3; Linux, net/ipv4/tcp_cubic.c: bictcp_update";
+        ..abe: abe::AbeParameters;
     }
 }
 
@@ -98,6 +103,7 @@ fn build_with(section: &Section<'_>, fields: &[Field]) -> Result<ControlFactory,
             format!("{} is out of range; allowed are above 0 and below 1", parameters.beta),
         ));
     }
+    parameters.abe.checked(section)?;
     Ok(Box::new(move || Box::new(Cubic::new(&parameters))))
 }
 
@@ -105,6 +111,7 @@ fn build_with(section: &Section<'_>, fields: &[Field]) -> Result<ControlFactory,
 struct Cubic {
     c: f64,
     beta: f64,
+    beta_ecn: Option<f64>,
     fast_convergence: bool,
     /// W_max: the window before the last reduction, after fast convergence.
     w_max: f64,
@@ -128,6 +135,8 @@ enum Exit {
     Linux(Box<hystart_linux::HyStart>),
     /// HyStart++, while the first slow start lasts.
     PlusPlus(Box<hystart::HyStart>),
+    /// SEARCH, likewise.
+    Search(Box<search::Search>),
 }
 
 impl Exit {
@@ -136,6 +145,7 @@ impl Exit {
             _ if !parameters.hystart => Self::Nothing,
             HyStartLaw::Linux => Self::Linux(Box::default()),
             HyStartLaw::Rfc9406 => Self::PlusPlus(Box::default()),
+            HyStartLaw::Search => Self::Search(Box::default()),
         }
     }
 }
@@ -166,6 +176,7 @@ impl Cubic {
         Self {
             c: parameters.c,
             beta: parameters.beta,
+            beta_ecn: parameters.abe.beta_ecn,
             fast_convergence: parameters.fast_convergence,
             w_max: 0.0,
             prior: 0.0,
@@ -228,7 +239,7 @@ impl CongestionControl for Cubic {
         if window.cwnd < window.ssthresh {
             window.cwnd += match &self.exit {
                 Exit::PlusPlus(hystart) => hystart.growth(ack.acked, window.smss),
-                Exit::Linux(_) | Exit::Nothing => ack.in_slow_start(window),
+                Exit::Linux(_) | Exit::Search(_) | Exit::Nothing => ack.in_slow_start(window),
             };
             return;
         }
@@ -258,7 +269,7 @@ impl CongestionControl for Cubic {
             self.prior
         };
         self.epoch = None;
-        let reduced = flight * self.beta;
+        let reduced = abe::left(self.beta_ecn, signal, flight).unwrap_or(flight * self.beta);
         window.ssthresh = reduced.max(2.0 * smss);
         self.after_timeout = false;
         window.cwnd = match signal {
@@ -286,11 +297,12 @@ impl CongestionControl for Cubic {
         let over = match &mut self.exit {
             Exit::Linux(hystart) => !settles && hystart.note(window, sample),
             Exit::PlusPlus(hystart) => slow && hystart.note(sample),
+            Exit::Search(search) => slow && search.note(window, sample),
             Exit::Nothing => false,
         };
         if over {
             window.ssthresh = window.cwnd;
-            if let Exit::PlusPlus(_) = self.exit {
+            if let Exit::PlusPlus(_) | Exit::Search(_) = self.exit {
                 self.exit = Exit::Nothing;
             }
         }
@@ -307,7 +319,7 @@ impl Cubic {
     fn note_signal(&mut self, signal: Signal) {
         match (&mut self.exit, signal) {
             (Exit::Linux(hystart), Signal::Timeout { .. }) => **hystart = Default::default(),
-            (Exit::PlusPlus(_), _) => self.exit = Exit::Nothing,
+            (Exit::PlusPlus(_) | Exit::Search(_), _) => self.exit = Exit::Nothing,
             (Exit::Linux(_) | Exit::Nothing, _) => {}
         }
     }
@@ -326,6 +338,7 @@ mod tests {
         hystart: false,
         hystart_law: HyStartLaw::Rfc9406,
         alpha_law: AlphaLaw::Rfc9438,
+        abe: abe::AbeParameters { beta_ecn: None },
     };
 
     const LINUX: CubicParameters = CubicParameters {
@@ -565,5 +578,17 @@ mod tests {
         cubic.acknowledged(&mut window, &ack);
         assert_eq!(window.cwnd, 70.0);
         assert_eq!(cubic.epoch.map(|e| e.start), Some(at(5.0)));
+    }
+
+    /// With ABE a mark leaves 0.85 of 100 segments and a loss 0.7 (RFC 8511, section 3.1), and both
+    /// tell the same of what the path holds: W_max is 100.
+    #[test]
+    fn marks_cost_less_with_alternative_backoff() {
+        for (signal, left) in [(Signal::Ecn, 85.0), (Signal::Loss, 70.0)] {
+            let mut cubic = Cubic { beta_ecn: Some(0.85), ..cubic() };
+            let mut window = Window { cwnd: 100.0, ssthresh: 1.0, smss: 1.0 };
+            cubic.congested(&mut window, signal, 100.0, Time::ZERO);
+            assert_eq!((window.cwnd, window.ssthresh, cubic.w_max), (left, left, 100.0));
+        }
     }
 }

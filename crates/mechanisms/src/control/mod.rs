@@ -1,5 +1,6 @@
 //! Congestion control: how the window follows acknowledgements and congestion.
 
+mod abe;
 mod bbr;
 mod bbr3;
 mod binomial;
@@ -12,6 +13,7 @@ mod ledbat;
 mod prague;
 mod reno;
 mod scalable;
+mod search;
 #[cfg(test)]
 mod testing;
 mod vegas;

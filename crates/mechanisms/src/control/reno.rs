@@ -4,7 +4,7 @@ use forebay_network::{Ack, CongestionControl, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::{BuildControl, ControlFactory};
+use super::{BuildControl, ControlFactory, abe};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "reno",
@@ -17,13 +17,15 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
 };
 
 parameters! {
-    /// Parameters of Reno: none.
-    pub struct RenoParameters {}
+    /// Parameters of Reno.
+    pub struct RenoParameters {
+        ..abe: abe::AbeParameters;
+    }
 }
 
 fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
-    RenoParameters::read(section)?;
-    Ok(Box::new(|| Box::new(Reno::default())))
+    let beta_ecn = RenoParameters::read(section)?.abe.checked(section)?;
+    Ok(Box::new(move || Box::new(Reno { beta_ecn, ..Reno::default() })))
 }
 
 /// Slow start and congestion avoidance of RFC 5681. Recovery's inflation of the window is the
@@ -31,6 +33,7 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
 #[derive(Default)]
 struct Reno {
     growth: Growth,
+    beta_ecn: Option<f64>,
 }
 
 impl CongestionControl for Reno {
@@ -43,7 +46,8 @@ impl CongestionControl for Reno {
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         self.growth = Growth::default();
-        reduce(window, signal, flight, |bytes| bytes / 2.0);
+        let left = abe::left(self.beta_ecn, signal, flight);
+        reduce(window, signal, flight, |bytes| left.unwrap_or(bytes / 2.0));
     }
 }
 
@@ -183,5 +187,22 @@ mod tests {
         let mut small = window(1500.0, 9000.0);
         Reno::default().congested(&mut small, Signal::Ecn, 1000.0, Time::ZERO);
         assert_eq!((small.cwnd, small.ssthresh), (1000.0, 2000.0));
+    }
+
+    /// With ABE a mark costs less than a loss, which halves the window as before: 0.8 of 16,000 B
+    /// in flight are 12,800 B; of two segments 1600 B are left, below the threshold of two (RFC
+    /// 8511, section 3; RFC 3168, section 6.1.2).
+    #[test]
+    fn marks_cost_less_with_alternative_backoff() {
+        let congested = |signal, flight| {
+            let mut w = window(20_000.0, 50_000.0);
+            let mut reno = Reno { beta_ecn: Some(0.8), ..Reno::default() };
+            reno.congested(&mut w, signal, flight, Time::ZERO);
+            (w.cwnd, w.ssthresh)
+        };
+        assert_eq!(congested(Signal::Ecn, 16_000.0), (12_800.0, 12_800.0));
+        assert_eq!(congested(Signal::Ecn, 2000.0), (1600.0, 2000.0));
+        assert_eq!(congested(Signal::Loss, 16_000.0), (8000.0, 8000.0));
+        assert_eq!(congested(Signal::Timeout { first: true }, 16_000.0), (1000.0, 8000.0));
     }
 }

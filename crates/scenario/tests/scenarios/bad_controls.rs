@@ -50,6 +50,7 @@ const LAWS: &[Case] = wrong! {
     "bbr3", "probe_rtt_interval", "\"0 s\"", &["0 s is out of range", "above 0 s"];
     "cubic", "c", "0.0", &["0 is out of range", "above 0"];
     "cubic", "beta", "1.0", &["1 is out of range", "above 0 and below 1"];
+    "cubic", "beta_ecn", "1.0", &["1 is out of range", "above 0 and below 1"];
     "dctcp", "gain", "0.0", &["0 is out of range", "above 0 and up to 1"];
     "dctcp", "initial_share", "1.5", &["1.5 is out of range", "0 to 1"];
     "binomial", "increase_power", "-1.0", &["-1 is out of range", "0 to 4"];
@@ -67,6 +68,7 @@ const LAWS: &[Case] = wrong! {
     "prague", "rtt_transition", "-1", &["-1"];
     "prague", "beta", "1.0", &["1 is out of range", "above 0 and below 1"];
     "prague", "least_window", "0.5", &["0.5 is out of range", "1 and more"];
+    "reno", "beta_ecn", "0.0", &["0 is out of range", "above 0 and below 1"];
     "scalable", "increase", "0.0", &["0 is out of range", "above 0 and up to 1"];
     "scalable", "decrease", "1.0", &["1 is out of range", "above 0 and below 1"];
     "vegas", "alpha", "0.0", &["0 is out of range", "above 0"];

@@ -106,6 +106,31 @@ fn hystart_ends_slow_start_before_the_queue_overflows() {
     assert!(queue < 415, "{queue}");
 }
 
+/// SEARCH ends slow start behind capacity, and before the queue overflows. In round trips of 40 ms
+/// and in the 33.3 packets that the path delivers in each: windows are 0.3, 0.6 and 1.2, and from
+/// the first acknowledgement of these on, at time 0, they arrive without a gap. Two packets are
+/// sent for each, so that 0.2 + x wait at time x, and one sent at s is acknowledged at 2s + 1.2.
+/// The last window of 3.5 delivers 3.5 then. The one a round trip earlier ends at s and delivers
+/// 0.6 + s, as 0.3 came before it. Slow start ends where 2(0.6 + s) = 3.5 / 0.65, so at s = 2.09
+/// and x = 5.38, or up to a bin later: 5.58 to 5.93 wait, 186 to 198 packets, and one for the two
+/// of the last acknowledgement. As the window returns by two, the link stays busy.
+#[test]
+fn search_ends_slow_start_behind_capacity() {
+    let measured = |warm_up: f64| {
+        let law = "cubic = { hystart = true, hystart_law = \"search\" }";
+        let tcp = format!("delayed_ack = false\ncontrol = {{ {law} }}");
+        let text = scenario(10.0, 40.0, &droptail(600.0), warm_up, &[&tcp]);
+        let whole = format!("duration = \"{} s\"", warm_up + 20.0);
+        core(&text.replace(&whole, "duration = \"2 s\""))
+    };
+    let (slow_start, behind) = (measured(0.0), measured(1.0));
+    assert_eq!(slow_start.drops, 0);
+    let queue = slow_start.max_queue_packets;
+    assert!((186..=199).contains(&queue), "{queue}");
+    assert!(behind.utilization > 0.99, "{}", behind.utilization);
+    assert!(behind.max_queue_packets < queue - 33, "{}", behind.max_queue_packets);
+}
+
 /// DCTCP keeps the queue at the threshold of marking (Alizadeh and others 2010, section 3.3). One
 /// flow at 1 Gbit/s, 400 us and marks from the packet on that finds 21 waiting: W* is 34.3 segments
 /// on the path, with one in transmission, and K = 21, so 55.3. In the round trip after the window
