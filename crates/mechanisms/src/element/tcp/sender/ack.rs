@@ -338,7 +338,7 @@ impl Sender<'_, '_> {
         };
         self.tcb.control.acknowledged(&mut self.tcb.window, &fact);
         if self.tcb.phase == Phase::Loss && self.tcb.una >= self.tcb.recover {
-            self.reopen();
+            self.tcb.phase = Phase::Open;
         }
     }
 
@@ -536,13 +536,7 @@ impl Sender<'_, '_> {
                 }
             }
         }
-        self.reopen();
-    }
-
-    /// All that was lost has arrived.
-    fn reopen(&mut self) {
         self.tcb.phase = Phase::Open;
-        self.tcb.loss.on_recovered(self.tcb.segments.as_deref_mut());
     }
 
     /// The retransmission timer expired (RFC 6298, sections 5.4 to 5.6; RFC 5681, section 3.1; RFC

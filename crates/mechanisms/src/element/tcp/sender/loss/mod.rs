@@ -156,9 +156,6 @@ pub(super) trait LossDetection {
     /// The repair of losses begins.
     fn on_recovery(&mut self, _segments: Option<&mut Segments>, _state: &Circumstances<'_>) {}
 
-    /// All that was lost has arrived.
-    fn on_recovered(&mut self, _segments: Option<&mut Segments>) {}
-
     /// All is done that follows from an event; the retransmission timer is due at `timeout_at`.
     fn settle(
         &mut self,
@@ -280,10 +277,6 @@ impl LossDetection for Loss {
 
     fn on_recovery(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
         each!(self, it => it.on_recovery(segments, state));
-    }
-
-    fn on_recovered(&mut self, segments: Option<&mut Segments>) {
-        each!(self, it => it.on_recovered(segments));
     }
 
     #[inline]

@@ -38,6 +38,8 @@ impl LossDetection for Sack {
             return Finding::default();
         }
         self.duplicates += 1;
+        // What an earlier recovery sent again counts as sent once (steps 3.1 and 4.2).
+        segments.forget_resent();
         let lost = segments.first_lost() == Some(state.una) || self.duplicates >= threshold;
         Finding { lost, ..Finding::default() }
     }
@@ -57,14 +59,6 @@ impl LossDetection for Sack {
     fn on_recovery(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
         if let Some(segments) = segments {
             segments.begin_recovery(state.recover);
-        }
-    }
-
-    /// Another recovery sends again what is lost, whatever was sent again in this (section 5, step
-    /// 4).
-    fn on_recovered(&mut self, segments: Option<&mut Segments>) {
-        if let Some(segments) = segments {
-            segments.forget_resent();
         }
     }
 
