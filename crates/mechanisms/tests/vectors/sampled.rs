@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_mechanisms::control::CONTROLS;
-use forebay_mechanisms::element::tcp::rate::SampleInputs;
 use forebay_mechanisms::element::tcp::segments::{Cause, Segments};
 use forebay_network::{CongestionControl, RateSample, Signal, Window};
 use forebay_parameters::Value;
@@ -172,20 +171,9 @@ impl Sender {
 
     fn sample(&mut self, now: Time, recovering: bool) -> RateSample {
         let una = self.outstanding.first().copied().unwrap_or(self.next);
-        let inputs = SampleInputs {
-            now,
-            acked: u64::from(self.mss),
-            one_way: Span::ZERO,
-            srtt: self.srtt,
-            recovering,
-            paced: false,
-            selective: true,
-            ece: false,
-            newly_marked: 0,
-            una,
-            max: self.next,
-        };
-        self.segments.sample(&inputs).expect("it is sampled")
+        let sample = self.segments.sample(now).expect("it is sampled");
+        let (acked, srtt, max) = (u64::from(self.mss), self.srtt, self.next);
+        RateSample { acked, srtt, recovering, una, max, ..sample }
     }
 
     fn quantities(&self) -> BTreeMap<String, f64> {

@@ -1,12 +1,11 @@
 //! The life of an acknowledgement at a sender, in the order of the standards; and the repair of
 //! losses, which acknowledgements drive.
 
-use forebay_network::{Ack, Observation, Packet, SackBlocks, Signal, Window};
+use forebay_network::{Ack, Observation, Packet, RateSample, SackBlocks, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::connection::Phase;
-use super::loss::{Detection, Finding, LossDetection, Report};
-use super::rate::SampleInputs;
+use super::loss::{Detection, Finding};
 use super::reduction::{InRecovery, Prr, Reduction};
 use super::rto::Rto;
 use super::segments::{Cause, Segments};
@@ -29,22 +28,40 @@ enum Kind {
 }
 
 /// An acknowledgement, as far as the stages have come with it.
-struct Acknowledgement<'p> {
-    packet: &'p Packet,
+pub(super) struct Acknowledgement {
     kind: Kind,
-    report: Report,
-    /// The timestamp that it echoes, if there are any.
-    echo: Option<Time>,
+    /// The next segment expected.
+    pub(super) number: u64,
+    /// It has no SACK option.
+    pub(super) bare: bool,
+    /// Segments that SACK reports for the first time.
+    pub(super) newly_sacked: u64,
+    /// Segments that it reports as duplicates (RFC 2883).
+    pub(super) duplicate: Option<(u64, u64)>,
     /// Bytes that it acknowledges cumulatively for the first time.
     acked: f64,
-    /// Bytes outstanding when it arrived.
+    /// Bytes outstanding when it arrived, and round-trip times that these are expected to bring.
     flight: f64,
-    /// Round-trip times that the flight is expected to bring.
     expected: u64,
     rtt: Option<Span>,
     /// It reports marks.
     ece: bool,
     finding: Finding,
+}
+
+impl Acknowledgement {
+    /// Returns true if it acknowledges new data cumulatively.
+    pub(super) fn advances(&self) -> bool {
+        self.kind == Kind::New
+    }
+}
+
+/// Duplicates that the first block of an acknowledgement of all below `number` reports (RFC 2883,
+/// section 4): those below `number`, or within the second block.
+fn duplicate(blocks: &[(u64, u64)], number: u64) -> Option<(u64, u64)> {
+    let first = *blocks.first()?;
+    let within = |second: &(u64, u64)| second.0 <= first.0 && first.1 <= second.1;
+    (first.0 < number || blocks.get(1).is_some_and(within)).then_some(first)
 }
 
 impl Sender<'_, '_> {
@@ -53,13 +70,13 @@ impl Sender<'_, '_> {
     pub(super) fn on_ack(&mut self, packet: &Packet) {
         let before = self.observed_window();
         let mut ack = self.read(packet);
-        self.mark_arrived(&mut ack);
+        self.mark_arrived(packet, &mut ack);
         if matches!(ack.kind, Kind::New | Kind::Duplicate) {
-            self.measure(&mut ack);
+            self.measure(packet, &mut ack);
             self.detect_losses(&mut ack);
-            self.sample(&ack);
+            self.sample(packet, &ack);
             self.adapt_window(&mut ack);
-            self.send_permitted(&ack);
+            self.send_allowed(Some(&ack));
         } else if ack.kind == Kind::Answer {
             self.opened(packet);
         }
@@ -67,43 +84,11 @@ impl Sender<'_, '_> {
         self.observe_window(before);
     }
 
-    /// Stage 1: read SACK blocks, counters of marks, and the timestamp that is echoed.
+    /// Stage 1: read the meaning of the number.
     #[inline]
-    fn read<'p>(&mut self, packet: &'p Packet) -> Acknowledgement<'p> {
-        let mut blocks = SackBlocks::default();
-        if !packet.sack_slot().is_none() {
-            blocks = self.cx.sack_blocks().take(packet.sack_slot());
-            if packet.number >= self.tcb.una
-                && let Some(feedback) = &mut self.tcb.feedback
-            {
-                feedback.option = blocks.ecn();
-            }
-        }
-        let kind = self.kind_of(packet);
-        Acknowledgement {
-            packet,
-            kind,
-            report: Report {
-                number: packet.number,
-                advances: kind == Kind::New,
-                blocks,
-                bare: packet.sack_slot().is_none(),
-                newly_sacked: 0,
-            },
-            echo: self.settings.timestamps.then(|| packet.timestamp_echo()),
-            acked: 0.0,
-            flight: 0.0,
-            expected: 0,
-            rtt: None,
-            ece: false,
-            finding: Finding::default(),
-        }
-    }
-
-    #[inline]
-    fn kind_of(&self, packet: &Packet) -> Kind {
+    fn read(&self, packet: &Packet) -> Acknowledgement {
         let (una, max) = (self.tcb.una, self.tcb.max);
-        if packet.number > una {
+        let kind = if packet.number > una {
             Kind::New
         } else if packet.number < una {
             Kind::Other
@@ -113,18 +98,31 @@ impl Sender<'_, '_> {
         } else {
             let answers = self.settings.handshake && !self.settings.accurate && packet.is_last();
             if answers { Kind::Other } else { Kind::Duplicate }
+        };
+        Acknowledgement {
+            kind,
+            number: packet.number,
+            bare: packet.sack_slot().is_none(),
+            newly_sacked: 0,
+            duplicate: None,
+            acked: 0.0,
+            flight: 0.0,
+            expected: 0,
+            rtt: None,
+            ece: false,
+            finding: Finding::default(),
         }
     }
 
-    /// Stage 2: mark what has arrived, by SACK (Update() of RFC 6675) and cumulatively, and read
-    /// ECN-Echo or what the counters of marks have moved by.
+    /// Stage 2: mark what has arrived, by SACK and cumulatively, and read ECN-Echo or what the
+    /// counters of marks have moved by.
     #[inline]
-    fn mark_arrived(&mut self, ack: &mut Acknowledgement<'_>) {
-        if !ack.report.blocks.as_slice().is_empty() {
-            self.mark_sacked(ack);
+    fn mark_arrived(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
+        if !ack.bare {
+            self.mark_sacked(packet, ack);
         }
-        if ack.kind == Kind::New {
-            let number = ack.packet.number.min(self.tcb.max);
+        if ack.advances() {
+            let number = packet.number.min(self.tcb.max);
             ack.flight = self.bytes(self.tcb.una, self.tcb.nxt) + self.waiting();
             ack.acked = self.bytes(self.tcb.una, number);
             ack.expected = (self.tcb.max - self.tcb.una).div_ceil(2);
@@ -132,7 +130,7 @@ impl Sender<'_, '_> {
             self.tcb.nxt = self.tcb.nxt.max(number);
             self.tcb.limited = 0;
             if self.tcb.segments.is_some() {
-                self.mark_acknowledged(ack.echo);
+                self.mark_acknowledged(packet);
             }
             if number > self.tcb.short {
                 self.source_mut().forget_below(number);
@@ -140,46 +138,54 @@ impl Sender<'_, '_> {
             }
         }
         // Where ECN was not agreed on, the flag means nothing (RFC 3168, section 6.1.1).
-        ack.ece = self.settings.ecn && self.reports_marks(ack.packet, ack.kind);
+        ack.ece = self.settings.ecn && self.reports_marks(packet, ack.kind);
     }
 
+    /// Update() of RFC 6675, and the counters of marks beside the blocks.
     #[cold]
-    fn mark_sacked(&mut self, ack: &mut Acknowledgement<'_>) {
-        self.keep_record(&ack.report);
-        self.begin_sample();
-        let (now, loss) = (self.cx.now(), &mut self.tcb.loss);
+    fn mark_sacked(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
+        let blocks = self.cx.sack_blocks().take(packet.sack_slot());
+        if packet.number >= self.tcb.una
+            && let Some(feedback) = &mut self.tcb.feedback
+        {
+            feedback.option = blocks.ecn();
+        }
+        if blocks.as_slice().is_empty() {
+            return;
+        }
+        ack.duplicate = duplicate(blocks.as_slice(), packet.number);
+        self.keep_record(&blocks, packet.number);
+        self.tcb.begin_sample();
+        let (now, echo) = (self.cx.now(), self.settings.echo_of(packet));
+        let loss = &mut self.tcb.loss;
         let Some(segments) = &mut self.tcb.segments else { return };
-        let (Report { number, blocks, .. }, echo) = (ack.report, ack.echo);
-        ack.report.newly_sacked = segments.sack(&blocks, number, now, |number, segment| {
+        ack.newly_sacked = segments.sack(&blocks, packet.number, now, |number, segment| {
             loss.on_arrival(number, segment, echo, now);
         });
     }
 
     #[cold]
-    fn mark_acknowledged(&mut self, echo: Option<Time>) {
-        self.begin_sample();
-        let (now, una, loss) = (self.cx.now(), self.tcb.una, &mut self.tcb.loss);
-        if let Some(segments) = &mut self.tcb.segments {
-            segments.advance(una, now, |number, segment| {
-                loss.on_arrival(number, segment, echo, now);
-            });
-        }
+    fn mark_acknowledged(&mut self, packet: &Packet) {
+        self.tcb.begin_sample();
+        let (now, una, echo) = (self.cx.now(), self.tcb.una, self.settings.echo_of(packet));
+        let loss = &mut self.tcb.loss;
+        let Some(segments) = &mut self.tcb.segments else { return };
+        segments.advance(una, now, |number, segment| loss.on_arrival(number, segment, echo, now));
     }
 
-    /// Begin a record of segments, if SACK reports some and there is none.
-    fn keep_record(&mut self, report: &Report) {
+    /// Begin a record of segments, if SACK `blocks` beside an acknowledgement of all below `number`
+    /// report some and there is none.
+    fn keep_record(&mut self, blocks: &SackBlocks, number: u64) {
         let (una, nxt, max) = (self.tcb.una, self.tcb.nxt, self.tcb.max);
-        let known = report.number.max(una);
+        let known = number.max(una);
         let news = |&(first, end): &(u64, u64)| first.max(known) < end.min(max);
-        let needed = self.settings.detection == Detection::Sack
-            && self.tcb.segments.is_none()
-            && report.blocks.as_slice().iter().any(news);
-        if !needed {
+        if self.tcb.segments.is_some()
+            || self.settings.detection != Detection::Sack
+            || !blocks.as_slice().iter().any(news)
+        {
             return;
         }
-        let mut segments =
-            self.group.spare.pop().unwrap_or_else(|| Box::new(Segments::new(una, false)));
-        segments.begin_at(una);
+        let mut segments = Box::new(Segments::new(una, false));
         for number in una..max {
             let bytes = u16::try_from(self.payload(number)).unwrap_or(u16::MAX);
             segments.sent(number, bytes, Cause::New, Time::ZERO);
@@ -189,15 +195,6 @@ impl Sender<'_, '_> {
             }
         }
         self.tcb.segments = Some(segments);
-    }
-
-    /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
-    /// SND.UNA.
-    fn begin_sample(&mut self) {
-        let (unsent, window) = (self.tcb.nxt < self.tcb.end, self.tcb.window);
-        if let Some(segments) = &mut self.tcb.segments {
-            segments.begin_sample(unsent, window.cwnd, window.smss);
-        }
     }
 
     /// Returns true if an acknowledgement reports marks. Counters are read of each that may count.
@@ -219,18 +216,18 @@ impl Sender<'_, '_> {
     /// Stage 3: measure a round-trip time (RFC 6298, section 3), from the timestamp or from the
     /// timed segment.
     #[inline]
-    fn measure(&mut self, ack: &mut Acknowledgement<'_>) {
-        if ack.kind != Kind::New {
+    fn measure(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
+        if !ack.advances() {
             return;
         }
         let now = self.cx.now();
-        let (from, expected) = match ack.echo {
-            Some(echo) => (echo, ack.expected),
-            None if self.tcb.una > self.tcb.timed => {
-                self.tcb.timed = u64::MAX;
-                (self.tcb.timed_at, 1)
-            }
-            None => return,
+        let (from, expected) = if self.settings.timestamps {
+            (packet.timestamp_echo(), ack.expected)
+        } else if self.tcb.una > self.tcb.timed {
+            self.tcb.timed = u64::MAX;
+            (self.tcb.timed_at, 1)
+        } else {
+            return;
         };
         let measured = Rto::measure(&self.settings.rules, from, now);
         self.tcb.rto.sample(measured, expected, &self.settings.rules);
@@ -243,10 +240,10 @@ impl Sender<'_, '_> {
 
     /// Stage 4: detect losses.
     #[inline]
-    fn detect_losses(&mut self, ack: &mut Acknowledgement<'_>) {
+    fn detect_losses(&mut self, ack: &mut Acknowledgement) {
         let state = self.circumstances();
         let segments = self.tcb.segments.as_deref_mut();
-        ack.finding = self.tcb.loss.on_ack(segments, &ack.report, &state);
+        ack.finding = self.tcb.loss.on_ack(segments, ack, &state);
         self.plan_loss_timer();
         if ack.finding.repaired && self.tcb.phase == Phase::Open {
             self.reduce_window(Signal::Loss);
@@ -255,58 +252,46 @@ impl Sender<'_, '_> {
 
     /// Stage 5: have congestion control learn from it, if it takes samples, and of the losses.
     #[inline]
-    fn sample(&mut self, ack: &Acknowledgement<'_>) {
-        let sampled = self.tcb.segments.as_ref().is_some_and(|it| it.is_sampled());
-        if sampled {
-            self.tell_law(ack);
+    fn sample(&mut self, packet: &Packet, ack: &Acknowledgement) {
+        if self.settings.samples {
+            self.tell_law(packet, ack);
         }
     }
 
     #[cold]
-    fn tell_law(&mut self, ack: &Acknowledgement<'_>) {
-        self.begin_sample();
-        let (una, acked) = (self.tcb.una, ack.acked as u64);
-        let newly_marked = match &self.tcb.feedback {
-            Some(feedback) => feedback.newly_marked(),
-            None if ack.ece => acked,
-            None => 0,
-        };
-        let inputs = SampleInputs {
-            now: self.cx.now(),
+    fn tell_law(&mut self, packet: &Packet, ack: &Acknowledgement) {
+        self.tcb.begin_sample();
+        let (now, una, acked) = (self.cx.now(), self.tcb.una, ack.acked as u64);
+        let sample = self.tcb.segments.as_mut().and_then(|segments| segments.sample(now));
+        self.tcb.notify_losses(now);
+        let Some(sample) = sample else { return };
+        let sample = RateSample {
             acked,
-            one_way: ack.packet.created.since(ack.packet.timestamp_echo()),
+            one_way: packet.created.since(packet.timestamp_echo()),
             srtt: self.tcb.rto.srtt(),
             recovering: self.tcb.phase != Phase::Open && una < self.tcb.recover,
             paced: self.settings.pacing != Pacing::None || self.tcb.control.pacing_rate().is_some(),
             selective: self.settings.detection != Detection::Dupack,
             ece: ack.ece,
-            newly_marked,
+            newly_marked: match &self.tcb.feedback {
+                Some(feedback) => feedback.newly_marked(),
+                None if ack.ece => acked,
+                None => 0,
+            },
             una,
             max: self.tcb.max,
+            ..sample
         };
-        let sample = self.tcb.segments.as_mut().and_then(|segments| segments.sample(&inputs));
-        self.notify_losses();
-        if let Some(sample) = sample {
-            self.tcb.control.sampled(&mut self.tcb.window, &sample);
-        }
-    }
-
-    /// Have congestion control learn of the losses that were found.
-    pub(super) fn notify_losses(&mut self) {
-        let now = self.cx.now();
-        let Some(segments) = &mut self.tcb.segments else { return };
-        for lost in segments.take_losses() {
-            self.tcb.control.lost(&mut self.tcb.window, &lost, now);
-        }
+        self.tcb.control.sampled(&mut self.tcb.window, &sample);
     }
 
     /// Stage 6: reduce the window or let it grow, and begin or end the repair of losses.
     #[inline]
-    fn adapt_window(&mut self, ack: &mut Acknowledgement<'_>) {
+    fn adapt_window(&mut self, ack: &mut Acknowledgement) {
         if self.tcb.phase == Phase::Recovery {
             self.follow_recovery(ack);
         } else {
-            if ack.kind == Kind::New {
+            if ack.advances() {
                 self.grow(ack);
             }
             if ack.ece {
@@ -314,14 +299,14 @@ impl Sender<'_, '_> {
             }
         }
         if ack.finding.lost && self.tcb.phase != Phase::Recovery {
-            self.begin_recovery(ack.report.newly_sacked);
+            self.begin_recovery(ack.newly_sacked);
         }
     }
 
     /// Let the window grow by an acknowledgement of new data, which ends the repair after a timeout
     /// if it reaches the recovery point.
     #[inline]
-    fn grow(&mut self, ack: &Acknowledgement<'_>) {
+    fn grow(&mut self, ack: &Acknowledgement) {
         self.restart_timer();
         let window = self.tcb.window;
         // At most one window, as congestion avoidance adds at most one segment per round trip (RFC
@@ -358,18 +343,9 @@ impl Sender<'_, '_> {
         }
     }
 
-    /// Stage 7: send what the window and the application allow.
-    #[inline]
-    fn send_permitted(&mut self, ack: &Acknowledgement<'_>) {
-        let (segments, state) = (self.tcb.segments.as_deref(), self.circumstances());
-        if let Some(permit) = self.tcb.loss.permit_by(&ack.report, segments, &state) {
-            self.send_allowed(permit);
-        }
-    }
-
     /// Release what is not needed any more, and set the timer of loss detection.
     #[inline]
-    fn close(&mut self, ack: &mut Acknowledgement<'_>) {
+    fn close(&mut self, ack: &mut Acknowledgement) {
         match ack.kind {
             Kind::New => {
                 self.release_record();
@@ -384,14 +360,14 @@ impl Sender<'_, '_> {
         self.settle();
     }
 
-    /// Release a record of segments of which SACK reports none, for reuse.
+    /// Release a record of segments of which SACK reports none.
     #[inline]
     pub(super) fn release_record(&mut self) {
         if self.tcb.phase != Phase::Recovery
             && !self.settings.records
-            && let Some(segments) = self.tcb.segments.take_if(|segments| segments.sacked() == 0)
+            && self.tcb.segments.as_ref().is_some_and(|segments| segments.sacked() == 0)
         {
-            self.group.spare.push(segments);
+            self.tcb.segments = None;
         }
     }
 }
@@ -400,14 +376,14 @@ impl Sender<'_, '_> {
 impl Sender<'_, '_> {
     /// An acknowledgement arrived while losses are repaired: the window follows it, until all is
     /// repaired.
-    fn follow_recovery(&mut self, ack: &mut Acknowledgement<'_>) {
-        let advances = ack.kind == Kind::New;
+    fn follow_recovery(&mut self, ack: &mut Acknowledgement) {
+        let advances = ack.advances();
         let reduction = self.settings.reduction;
         if advances && (reduction == Reduction::Reno || self.tcb.una >= self.tcb.recover) {
             self.restart_timer();
             self.end_recovery();
             // What it reports by SACK does not begin another (RFC 6675, section 5, step A).
-            ack.report.newly_sacked = 0;
+            ack.newly_sacked = 0;
             if ack.ece {
                 self.on_ecn_echo();
             }
@@ -423,7 +399,7 @@ impl Sender<'_, '_> {
                 if advances {
                     self.restart_timer();
                 }
-                if advances || ack.report.newly_sacked > 0 {
+                if advances || ack.newly_sacked > 0 {
                     self.reduce_in_proportion(advances);
                 }
                 self.follow_lost_retransmission(ack.finding);
@@ -552,10 +528,10 @@ impl Sender<'_, '_> {
             self.tcb.window.cwnd = self.tcb.window.cwnd.min(self.tcb.window.ssthresh);
         }
         let flight = self.flight_size();
-        self.check_app_limited();
+        self.tcb.check_app_limited();
         let state = self.circumstances();
         self.tcb.loss.on_timeout(self.tcb.segments.as_deref_mut(), &state);
-        self.notify_losses();
+        self.tcb.notify_losses(state.now);
         self.reduce_window_from(Signal::Timeout { first }, flight);
         self.tcb.timed_out = una;
         self.tcb.rto.back_off(&self.settings.rules);
@@ -567,7 +543,7 @@ impl Sender<'_, '_> {
         if self.settings.goes_back {
             self.tcb.nxt = una + 1;
         }
-        self.send_allowed(self.permit());
+        self.send_allowed(None);
         self.release_record();
     }
 
@@ -610,5 +586,22 @@ impl Sender<'_, '_> {
             }
         };
         in_network.min(tcb.window.cwnd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first block reports duplicates if it lies below the cumulative acknowledgement, or
+    /// within the second block (RFC 2883, section 4): other blocks report new data.
+    #[test]
+    fn the_first_block_can_report_duplicates() {
+        assert_eq!(duplicate(&[], 5), None);
+        assert_eq!(duplicate(&[(6, 7)], 5), None);
+        assert_eq!(duplicate(&[(4, 5)], 5), Some((4, 5)));
+        assert_eq!(duplicate(&[(8, 9), (6, 7)], 5), None);
+        assert_eq!(duplicate(&[(6, 7), (6, 9)], 5), Some((6, 7)));
+        assert_eq!(duplicate(&[(6, 9), (6, 7)], 5), None);
     }
 }

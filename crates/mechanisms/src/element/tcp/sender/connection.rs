@@ -96,9 +96,6 @@ pub(super) struct GroupState {
     pub(super) applications: Box<dyn TrafficPool>,
     /// Time at which the first SYN of each connection was sent; empty without handshakes.
     pub(super) opened: Vec<Time>,
-    /// Records of recoveries that are over, for reuse.
-    #[expect(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
-    pub(super) spare: Vec<Box<Segments>>,
     /// If writes begin fresh connections.
     pub(super) fresh: Option<Fresh>,
     /// Requests answered by each flow, where it writes on request.
@@ -164,6 +161,34 @@ impl Connection {
             prr: None,
             pacer: settings.paces.then(|| Box::new(Pacer::new(settings.l4s))),
             feedback: settings.accurate.then(|| Box::new(Feedback::new())),
+        }
+    }
+}
+
+/// Samples of the delivery rate, if the law takes them.
+impl Connection {
+    /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
+    /// SND.UNA.
+    pub(super) fn begin_sample(&mut self) {
+        let (unsent, window) = (self.nxt < self.end, self.window);
+        if let Some(segments) = &mut self.segments {
+            segments.begin_sample(unsent, window.cwnd, window.smss);
+        }
+    }
+
+    /// The connection may send, which the application did not fill: note if it limits the flow.
+    pub(super) fn check_app_limited(&mut self) {
+        let (unsent, cwnd) = (self.nxt < self.end, self.window.cwnd);
+        if let Some(segments) = &mut self.segments {
+            segments.check_app_limited(unsent, cwnd);
+        }
+    }
+
+    /// Have congestion control learn of the losses that were found.
+    pub(super) fn notify_losses(&mut self, now: Time) {
+        let Some(segments) = &mut self.segments else { return };
+        for lost in segments.take_losses() {
+            self.control.lost(&mut self.window, &lost, now);
         }
     }
 }

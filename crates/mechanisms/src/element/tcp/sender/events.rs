@@ -4,7 +4,7 @@ use forebay_network::{FlowId, Observation, Window};
 use forebay_units::Time;
 
 use super::connection::{LOSS_TIMER, Phase, WRITE};
-use super::loss::{Circumstances, Expiry, Finding, LossDetection, Permit};
+use super::loss::{Circumstances, Expiry, Finding};
 use super::Sender;
 use crate::element::end_flow;
 use crate::element::tcp::applications::source::{ENDLESS, Source};
@@ -26,7 +26,7 @@ impl<'t> Sender<'t, '_> {
     }
 
     /// Returns the state of the connection as loss detection sees it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn circumstances(&self) -> Circumstances<'t> {
         Circumstances {
             now: self.cx.now(),
@@ -76,7 +76,7 @@ impl<'t> Sender<'t, '_> {
         let before = self.observed_window();
         let now = self.cx.now();
         let fresh = self.group.fresh.is_some() && self.begin_afresh();
-        self.check_app_limited();
+        self.tcb.check_app_limited();
         let idle = !fresh && self.tcb.una == self.tcb.max && self.tcb.max > 0;
         if idle {
             self.tcb.control.restarted(&mut self.tcb.window, now);
@@ -104,23 +104,9 @@ impl<'t> Sender<'t, '_> {
         self.observe_window(before);
     }
 
-    /// The connection may send, which the application did not fill: note if it limits the flow.
-    #[inline]
-    pub(super) fn check_app_limited(&mut self) {
-        let (unsent, cwnd) = (self.tcb.nxt < self.tcb.end, self.tcb.window.cwnd);
-        if let Some(segments) = &mut self.tcb.segments {
-            segments.check_app_limited(unsent, cwnd);
-        }
-    }
-
-    /// Permission to send where no acknowledgement has arrived.
-    pub(super) fn permit(&self) -> Permit {
-        self.tcb.loss.permit(self.tcb.segments.as_deref(), &self.circumstances())
-    }
-
     /// Send what may be sent, where nothing has arrived.
     pub(super) fn send_unprompted(&mut self) {
-        self.send_allowed(self.permit());
+        self.send_allowed(None);
         self.settle();
     }
 
@@ -193,7 +179,7 @@ impl Sender<'_, '_> {
         } else if matches!(self.tcb.phase, Phase::Opening { .. }) {
             self.syn_timed_out();
         } else if held {
-            self.send_allowed(self.permit());
+            self.send_allowed(None);
         }
         self.observe_window(before);
     }
@@ -229,13 +215,13 @@ impl Sender<'_, '_> {
     /// Begin to repair segments that were late and are lost, or send what that leaves room for.
     fn repair_late(&mut self, finding: Finding) {
         self.plan_loss_timer();
-        self.notify_losses();
+        self.tcb.notify_losses(self.cx.now());
         if self.tcb.phase == Phase::Recovery {
             self.follow_lost_retransmission(finding);
         } else if finding.lost {
             self.begin_recovery(0);
         }
-        self.send_allowed(self.permit());
+        self.send_allowed(None);
     }
 
     /// All is done that follows from an event: have loss detection set its timer.

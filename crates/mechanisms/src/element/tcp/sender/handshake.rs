@@ -9,7 +9,6 @@ use forebay_units::Time;
 
 use super::Sender;
 use super::connection::Phase;
-use super::loss::LossDetection;
 use super::rto::Rto;
 
 impl Sender<'_, '_> {

@@ -95,7 +95,6 @@ impl TcpSenders {
             sources,
             applications,
             opened,
-            spare: Vec::new(),
             fresh: None,
             answered: Vec::new(),
             video: None,

@@ -67,33 +67,6 @@ pub(super) struct Rate {
     losses: Vec<LostSegment>,
 }
 
-/// State of the sender at an acknowledgement, beside the segments that it delivers.
-#[derive(Clone, Copy, Debug)]
-pub struct SampleInputs {
-    /// The current time.
-    pub now: Time,
-    /// As in [`RateSample::acked`].
-    pub acked: u64,
-    /// As in [`RateSample::one_way`].
-    pub one_way: Span,
-    /// As in [`RateSample::srtt`].
-    pub srtt: Option<Span>,
-    /// As in [`RateSample::recovering`].
-    pub recovering: bool,
-    /// As in [`RateSample::paced`].
-    pub paced: bool,
-    /// As in [`RateSample::selective`].
-    pub selective: bool,
-    /// As in [`RateSample::ece`].
-    pub ece: bool,
-    /// As in [`RateSample::newly_marked`].
-    pub newly_marked: u64,
-    /// As in [`RateSample::una`].
-    pub una: u64,
-    /// As in [`RateSample::max`].
-    pub max: u64,
-}
-
 impl Rate {
     /// That of a connection that has sent nothing.
     pub(super) const fn new() -> Self {
@@ -186,19 +159,19 @@ impl Rate {
     }
 
     /// GenerateRateSample(): what the acknowledgement says, now that all that it delivers is known.
-    pub(super) fn sample(&mut self, inputs: &SampleInputs, volume: Volume) -> RateSample {
+    /// What does not come from segments is left out.
+    pub(super) fn sample(&mut self, volume: Volume, now: Time) -> RateSample {
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
         self.begun = false;
         let newest = self.newest.take();
-        let rtt = newest.filter(|newest| !newest.repeated);
-        let rtt = rtt.map(|newest| inputs.now.since(newest.sent));
+        let rtt = newest.filter(|newest| !newest.repeated).map(|newest| now.since(newest.sent));
         self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
         let before = std::mem::replace(&mut self.before, (self.delivered, volume.lost));
         RateSample {
-            now: inputs.now,
-            acked: inputs.acked,
+            now,
+            acked: 0,
             newly_delivered: self.delivered - before.0,
             newly_lost: volume.lost - before.1,
             delivered: self.delivered,
@@ -206,20 +179,20 @@ impl Rate {
             rate: newest.and_then(|newest| self.rate(&newest)),
             app_limited: newest.is_some_and(|newest| newest.stamp.app_limited),
             rtt,
-            one_way: inputs.one_way,
-            srtt: inputs.srtt,
+            one_way: Span::ZERO,
+            srtt: None,
             prior_in_flight: self.prior_in_flight,
             in_flight: volume.in_flight,
             sent_in_flight: newest.map_or(0, |newest| newest.stamp.in_flight),
             lost_since: newest.map_or(0, |newest| volume.lost - newest.stamp.lost),
-            recovering: inputs.recovering,
+            recovering: false,
             cwnd_limited: self.cwnd_limited,
-            paced: inputs.paced,
-            selective: inputs.selective,
-            ece: inputs.ece,
-            newly_marked: inputs.newly_marked,
-            una: inputs.una,
-            max: inputs.max,
+            paced: false,
+            selective: true,
+            ece: false,
+            newly_marked: 0,
+            una: 0,
+            max: 0,
         }
     }
 
@@ -252,24 +225,7 @@ mod tests {
     fn acknowledge(segments: &mut Segments, una: u64, ms: u64) -> RateSample {
         segments.begin_sample(true, 1e9, 1000.0);
         segments.advance(una, at(ms), |_, _| {});
-        close(segments, una, ms)
-    }
-
-    fn close(segments: &mut Segments, una: u64, ms: u64) -> RateSample {
-        let inputs = SampleInputs {
-            now: at(ms),
-            acked: 0,
-            one_way: Span::ZERO,
-            srtt: None,
-            recovering: false,
-            paced: false,
-            selective: true,
-            ece: false,
-            newly_marked: 0,
-            una,
-            max: una,
-        };
-        segments.sample(&inputs).unwrap()
+        segments.sample(at(ms)).unwrap()
     }
 
     fn rate(sample: &RateSample) -> f64 {
@@ -362,7 +318,7 @@ mod tests {
         segments.deliver(1, at(100), |_, _| {});
         segments.deliver(2, at(100), |_, _| {});
         segments.lose(0);
-        let seen = close(&mut segments, 0, 100);
+        let seen = segments.sample(at(100)).unwrap();
         assert_eq!((seen.newly_delivered, seen.newly_lost, seen.in_flight), (2000, 1000, 1000));
         assert_eq!((seen.lost_since, seen.prior_in_flight), (1000, 4000));
         let lost = segments.take_losses();

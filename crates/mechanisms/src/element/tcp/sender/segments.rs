@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use forebay_network::{LostSegment, RateSample, SackBlocks};
 use forebay_units::Time;
 
-use super::rate::{Rate, SampleInputs, Stamp, Volume};
+use super::rate::{Rate, Stamp, Volume};
 
 /// State of an outstanding segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,9 @@ enum State {
     /// twice, and SetPipe() counts it so.
     Doubled,
 }
+
+/// Number of states.
+const STATES: usize = 5;
 
 /// Reason for which a segment is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,17 +86,12 @@ pub struct Segments {
     /// The segments from `base` on, which is SND.UNA.
     list: VecDeque<Segment>,
     base: u64,
-    /// All that is outstanding; of it, what SACK has reported, what was found lost, and what was
-    /// sent again since.
-    volume: u64,
-    sacked: u64,
-    lost: u64,
-    resent: u64,
-    /// Found lost so far, in all.
+    /// Bytes and number of the segments in each state.
+    volumes: [u64; STATES],
+    numbers: [u64; STATES],
+    /// Bytes found lost so far, in all.
     found: u64,
-    sacked_segments: u64,
-    /// Segments in [`State::Lost`]; there are none below `lost_from`.
-    waiting: u64,
+    /// No segment below this one is in [`State::Lost`].
     lost_from: u64,
     /// The number after the highest SACKed segment.
     highest_sacked: u64,
@@ -120,13 +118,9 @@ impl Segments {
         Self {
             list: VecDeque::new(),
             base: first,
-            volume: 0,
-            sacked: 0,
-            lost: 0,
-            resent: 0,
+            volumes: [0; STATES],
+            numbers: [0; STATES],
             found: 0,
-            sacked_segments: 0,
-            waiting: 0,
             lost_from: 0,
             highest_sacked: 0,
             counted_to: first,
@@ -141,29 +135,35 @@ impl Segments {
         }
     }
 
-    /// The same without content, for another connection or recovery whose first segment is `first`.
-    pub fn begin_at(&mut self, first: u64) {
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
-        *self = Self { list, ..Self::new(first, self.rate.is_some()) };
+    const fn volume(&self, state: State) -> u64 {
+        self.volumes[state as usize]
     }
 
-    /// Data thought to be in the network: pipe of RFC 6675, section 4; in flight of RFC 9937.
+    const fn number_of(&self, state: State) -> u64 {
+        self.numbers[state as usize]
+    }
+
+    /// Data thought to be in the network (pipe of RFC 6675, section 4): what was sent, but for what
+    /// SACK has reported and what was found lost, and what was sent again.
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
-        self.volume - self.sacked - self.lost + self.resent
+        self.volume(State::InFlight)
+            + self.volume(State::Resent)
+            + 2 * self.volume(State::Doubled)
     }
 
     /// The same in segments.
     #[must_use]
-    pub fn segments_in_flight(&self) -> u64 {
-        self.list.iter().map(Segment::copies).sum()
+    pub const fn segments_in_flight(&self) -> u64 {
+        self.number_of(State::InFlight)
+            + self.number_of(State::Resent)
+            + 2 * self.number_of(State::Doubled)
     }
 
     /// Returns the number of segments that are SACKed.
     #[must_use]
     pub const fn sacked(&self) -> u64 {
-        self.sacked_segments
+        self.number_of(State::Sacked)
     }
 
     /// Data found to be lost so far, in all.
@@ -173,14 +173,8 @@ impl Segments {
     }
 
     /// Segments counted as sent again.
-    pub(super) fn resent(&self) -> u64 {
-        let again = |segment: &&Segment| matches!(segment.state, State::Resent | State::Doubled);
-        self.list.iter().filter(again).count() as u64
-    }
-
-    /// Returns true if the law gets samples, which need a record of every segment.
-    pub(super) const fn is_sampled(&self) -> bool {
-        self.rate.is_some()
+    pub(super) const fn resent(&self) -> u64 {
+        self.number_of(State::Resent) + self.number_of(State::Doubled)
     }
 
     /// Segment `number`, if it is outstanding.
@@ -213,9 +207,8 @@ impl Segments {
     /// Segment `number` with `bytes` of data is sent for `cause`, perhaps again; the next is the
     /// one after the last.
     pub fn sent(&mut self, number: u64, bytes: u16, cause: Cause, now: Time) {
-        if let Some(rate) = &mut self.rate
-            && self.volume - self.sacked - self.lost + self.resent == 0
-        {
+        let idle = self.in_flight() == 0;
+        if let Some(rate) = self.rate.as_mut().filter(|_| idle) {
             rate.restart(now);
         }
         let Some(place) = self.place(number) else { return };
@@ -235,7 +228,8 @@ impl Segments {
     }
 
     fn push(&mut self, bytes: u16, now: Time) {
-        self.volume += u64::from(bytes);
+        self.volumes[State::InFlight as usize] += u64::from(bytes);
+        self.numbers[State::InFlight as usize] += 1;
         self.list.push_back(Segment {
             sent: now,
             stamp: Stamp::default(),
@@ -268,42 +262,15 @@ impl Segments {
         }
     }
 
-    /// Have the segment at `place` be in `state`, and the counts follow.
+    /// Have the segment at `place` be in `state`.
     fn change(&mut self, place: usize, state: State) {
         let segment = &mut self.list[place];
         let bytes = u64::from(segment.bytes);
-        match std::mem::replace(&mut segment.state, state) {
-            State::InFlight => {}
-            State::Sacked => {
-                self.sacked -= bytes;
-                self.sacked_segments -= 1;
-            }
-            State::Lost => {
-                self.lost -= bytes;
-                self.waiting -= 1;
-            }
-            State::Resent => {
-                self.lost -= bytes;
-                self.resent -= bytes;
-            }
-            State::Doubled => self.resent -= bytes,
-        }
-        match state {
-            State::InFlight => {}
-            State::Sacked => {
-                self.sacked += bytes;
-                self.sacked_segments += 1;
-            }
-            State::Lost => {
-                self.lost += bytes;
-                self.waiting += 1;
-            }
-            State::Resent => {
-                self.lost += bytes;
-                self.resent += bytes;
-            }
-            State::Doubled => self.resent += bytes,
-        }
+        let before = std::mem::replace(&mut segment.state, state);
+        self.volumes[before as usize] -= bytes;
+        self.numbers[before as usize] -= 1;
+        self.volumes[state as usize] += bytes;
+        self.numbers[state as usize] += 1;
     }
 
     /// Segment `number`, if it is in the network, is lost. Returns the time at which it was sent
@@ -348,7 +315,7 @@ impl Segments {
 
     /// Nothing counts as sent again: another recovery may begin (RFC 6675, section 5, step 4).
     pub fn forget_resent(&mut self) {
-        if self.resent == 0 {
+        if self.resent() == 0 {
             return;
         }
         for (place, number) in (self.base..self.end()).enumerate() {
@@ -374,39 +341,42 @@ impl Segments {
         now: Time,
         mut arrived: impl FnMut(u64, &Segment),
     ) -> u64 {
-        let (seen, before) = (self.seen, self.sacked_segments);
-        self.seen = SackBlocks::default();
-        let from = from.max(self.base);
-        for &(first, end) in blocks.as_slice() {
-            let (mut number, end) = (first.max(from), end.min(self.end()));
+        let before = self.sacked();
+        let (from, max) = (from.max(self.base), self.end());
+        for block in blocks.as_slice() {
+            if self.seen.as_slice().contains(block) {
+                continue;
+            }
+            let (mut number, end) = (block.0.max(from), block.1.min(max));
             if number >= end {
                 continue;
             }
-            self.seen.push(number, end);
-            self.highest_sacked = self.highest_sacked.max(end);
-            while number < end {
-                let known = |block: &&(u64, u64)| block.0 <= number && number < block.1;
-                if let Some(block) = seen.as_slice().iter().find(known) {
-                    number = block.1;
-                } else {
-                    self.deliver(number, now, &mut arrived);
-                    number += 1;
-                }
+            // What a block before it had reported, it has but made longer.
+            let known = |seen: &&(u64, u64)| seen.0 <= number && number < seen.1 && seen.1 <= max;
+            if let Some(seen) = self.seen.as_slice().iter().find(known) {
+                number = seen.1;
             }
+            (number..end).for_each(|number| self.deliver(number, now, &mut arrived));
+            self.highest_sacked = self.highest_sacked.max(end);
         }
-        self.sacked_segments - before
+        self.seen = *blocks;
+        self.sacked() - before
     }
 
     /// All segments below `una` are acknowledged. Each that had not been reported is passed to
     /// `arrived`.
     pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
-        while self.base < una && !self.list.is_empty() {
-            self.deliver(self.base, now, &mut arrived);
-            self.change(0, State::InFlight);
-            if let Some(segment) = self.list.pop_front() {
-                self.volume -= u64::from(segment.bytes);
+        while self.base < una
+            && let Some(&Segment { state, bytes, .. }) = self.list.front()
+        {
+            if state == State::Sacked {
+                self.above -= u64::from(self.base >= self.counted_to);
+            } else {
+                self.arrive(0, self.base, now, &mut arrived);
             }
-            self.above -= u64::from(self.base >= self.counted_to);
+            self.volumes[state as usize] -= u64::from(bytes);
+            self.numbers[state as usize] -= 1;
+            self.list.pop_front();
             self.base += 1;
         }
         self.base = self.base.max(una);
@@ -416,20 +386,31 @@ impl Segments {
     /// The receiver has segment `number`, unless that is known.
     pub fn deliver(&mut self, number: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
         let Some(place) = self.place(number) else { return };
-        let Some(segment) = self.list.get(place).copied().filter(|it| !it.is_sacked()) else {
-            return;
-        };
+        if self.list.get(place).is_some_and(|segment| !segment.is_sacked()) {
+            self.arrive(place, number, now, &mut arrived);
+            self.change(place, State::Sacked);
+            self.above += u64::from(number >= self.counted_to);
+        }
+    }
+
+    /// Segment `number` at `place` has arrived: have loss detection and sampling know, and take it
+    /// out of the network.
+    fn arrive(
+        &mut self,
+        place: usize,
+        number: u64,
+        now: Time,
+        arrived: &mut impl FnMut(u64, &Segment),
+    ) {
+        let segment = &mut self.list[place];
+        if !std::mem::replace(&mut segment.delivered, true) {
+            arrived(number, segment);
+            if let Some(rate) = &mut self.rate {
+                rate.delivered(number, segment, now);
+            }
+        }
         if segment.copies() > 0 {
             self.unlink(place, number);
-        }
-        self.change(place, State::Sacked);
-        self.above += u64::from(number >= self.counted_to);
-        if std::mem::replace(&mut self.list[place].delivered, true) {
-            return;
-        }
-        arrived(number, &segment);
-        if let Some(rate) = &mut self.rate {
-            rate.delivered(number, &segment, now);
         }
     }
 
@@ -465,7 +446,7 @@ impl Segments {
 
     /// The lowest segment that is lost and was not sent again.
     pub fn first_lost(&mut self) -> Option<u64> {
-        if self.waiting == 0 {
+        if self.number_of(State::Lost) == 0 {
             return None;
         }
         let from = self.lost_from.max(self.base);
@@ -558,7 +539,7 @@ impl Segments {
     /// An acknowledgement arrives, if that has not been said since the last sample: `unsent` tells
     /// whether data waits to be sent.
     pub fn begin_sample(&mut self, unsent: bool, cwnd: f64, smss: f64) {
-        let (in_flight, idle) = (self.in_flight(), !unsent && self.waiting == 0);
+        let (in_flight, idle) = (self.in_flight(), !unsent && self.number_of(State::Lost) == 0);
         if let Some(rate) = &mut self.rate {
             rate.begin(in_flight, idle, cwnd, smss);
         }
@@ -566,7 +547,7 @@ impl Segments {
 
     /// The connection may send from now on: note if the application limits it.
     pub fn check_app_limited(&mut self, unsent: bool, cwnd: f64) {
-        let (in_flight, idle) = (self.in_flight(), !unsent && self.waiting == 0);
+        let (in_flight, idle) = (self.in_flight(), !unsent && self.number_of(State::Lost) == 0);
         if let Some(rate) = &mut self.rate {
             rate.check_app_limited(in_flight, idle, cwnd);
         }
@@ -577,10 +558,11 @@ impl Segments {
         self.rate.as_mut().map_or_else(Vec::new, Rate::take_losses)
     }
 
-    /// The sample that the present acknowledgement gives, now that all that it tells is known.
-    pub fn sample(&mut self, inputs: &SampleInputs) -> Option<RateSample> {
+    /// The sample that the present acknowledgement gives, now that all that it tells is known; what
+    /// does not come from segments is left out.
+    pub fn sample(&mut self, now: Time) -> Option<RateSample> {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
-        self.rate.as_mut().map(|rate| rate.sample(inputs, volume))
+        self.rate.as_mut().map(|rate| rate.sample(volume, now))
     }
 }
 

@@ -3,16 +3,20 @@
 use forebay_network::Packet;
 use forebay_units::Time;
 
+use super::ack::Acknowledgement;
 use super::connection::{PACE, Phase};
-use super::loss::{Limit, LossDetection, Permit};
+use super::loss::{Limit, Permit};
 use super::pacing::window_rate;
 use super::segments::Cause;
 use super::{Sender, float};
 use crate::element::tcp::Pacing;
 
 impl Sender<'_, '_> {
-    /// Send what `permit` and the application allow.
-    pub(super) fn send_allowed(&mut self, permit: Permit) {
+    /// Stage 7 of an acknowledgement, and after writes and timers: send what the window and the
+    /// application allow.
+    pub(super) fn send_allowed(&mut self, ack: Option<&Acknowledgement>) {
+        let (segments, state) = (self.tcb.segments.as_deref(), self.circumstances());
+        let Some(permit) = self.tcb.loss.permit(ack, segments, &state) else { return };
         let mut left = permit.segments.min(self.settings.max_burst);
         while left > 0 && !self.tcb.held {
             let Some((number, cause)) = self.next_segment() else { return };
@@ -35,16 +39,18 @@ impl Sender<'_, '_> {
     /// be lost (NextSeg() of RFC 6675).
     #[inline]
     fn next_segment(&mut self) -> Option<(u64, Cause)> {
-        let state = self.circumstances();
-        let lost = self.tcb.loss.first_lost(self.tcb.segments.as_deref_mut(), &state);
-        if let Some(number) = lost {
-            return Some((number, Cause::Lost));
+        if self.tcb.nxt < self.tcb.max || self.tcb.segments.is_some() {
+            let state = self.circumstances();
+            let lost = self.tcb.loss.first_lost(self.tcb.segments.as_deref_mut(), &state);
+            if let Some(number) = lost {
+                return Some((number, Cause::Lost));
+            }
+            self.tcb.nxt = self.tcb.max;
         }
-        self.tcb.nxt = self.tcb.max;
         if self.new_data_allowed() {
             return Some((self.tcb.nxt, Cause::New));
         }
-        self.tcb.loss.guess(self.tcb.segments.as_deref(), &state)
+        self.tcb.loss.guess(self.tcb.segments.as_deref()?, &self.circumstances())
     }
 
     /// Returns true if the application and the receiver's window allow a segment never sent before.

@@ -1,6 +1,6 @@
 //! Settings that all TCP senders of a group share.
 
-use forebay_network::{ControlNeeds, Ecn, FlowId, Marking, RouteId};
+use forebay_network::{ControlNeeds, Ecn, FlowId, Marking, Packet, RouteId};
 use forebay_parameters::choice;
 use forebay_units::{Span, Time};
 
@@ -151,5 +151,10 @@ impl Settings {
             pauses: false,
             rules: parameters.rto_rules(),
         }
+    }
+
+    /// The timestamp that an acknowledgement echoes, where there is that option.
+    pub(super) fn echo_of(&self, packet: &Packet) -> Option<Time> {
+        self.timestamps.then(|| packet.timestamp_echo())
     }
 }

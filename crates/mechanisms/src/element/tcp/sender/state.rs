@@ -5,7 +5,6 @@ use forebay_units::{Span, Time};
 
 use super::TcpSenders;
 use super::connection::{Connection, Phase};
-use super::loss::LossDetection;
 use super::segments::Segments;
 
 /// The state of congestion control, in the names that the Linux kernel gives it

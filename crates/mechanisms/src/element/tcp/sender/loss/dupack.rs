@@ -1,6 +1,7 @@
 //! Loss detection by duplicate acknowledgements (RFC 5681, section 3.2; RFC 6582).
 
-use super::{Circumstances, Finding, Limit, LossDetection, Permit, Report};
+use super::{Circumstances, Finding, Limit, LossDetection, Permit};
+use crate::element::tcp::sender::ack::Acknowledgement;
 use crate::element::tcp::sender::connection::Phase;
 use crate::element::tcp::sender::reduction::Reduction;
 use crate::element::tcp::sender::segments::Segments;
@@ -22,13 +23,13 @@ impl LossDetection for Dupack {
     fn on_ack(
         &mut self,
         _segments: Option<&mut Segments>,
-        report: &Report,
+        ack: &Acknowledgement,
         state: &Circumstances<'_>,
     ) -> Finding {
-        if report.advances {
+        if ack.advances() {
             self.duplicates = 0;
         }
-        if report.advances || state.una == state.max {
+        if ack.advances() || state.una == state.max {
             return Finding::default();
         }
         self.duplicates += 1;
@@ -54,23 +55,18 @@ impl LossDetection for Dupack {
         (state.nxt < state.max).then_some(state.nxt)
     }
 
-    #[inline]
-    fn permit(&self, _segments: Option<&Segments>, _state: &Circumstances<'_>) -> Permit {
-        Permit::up_to(Limit::Outstanding)
-    }
-
     /// New data lets the window be used, as do duplicates in recovery, which inflate it; those
     /// before let one new segment be sent each, up to two beyond the window (limited transmit, RFC
     /// 3042).
     #[inline]
-    fn permit_by(
+    fn permit(
         &self,
-        report: &Report,
-        segments: Option<&Segments>,
+        ack: Option<&Acknowledgement>,
+        _segments: Option<&Segments>,
         state: &Circumstances<'_>,
     ) -> Option<Permit> {
-        let permit = self.permit(segments, state);
-        if report.advances || state.phase == Phase::Recovery {
+        let permit = Permit::up_to(Limit::Outstanding);
+        if ack.is_none_or(Acknowledgement::advances) || state.phase == Phase::Recovery {
             return Some(permit);
         }
         let threshold = state.settings.threshold;
@@ -78,7 +74,7 @@ impl LossDetection for Dupack {
         (early && state.settings.limited_transmit && state.nxt == state.max).then_some(Permit {
             beyond: threshold - 1,
             segments: 1,
-            early: true,
+            early,
             ..permit
         })
     }

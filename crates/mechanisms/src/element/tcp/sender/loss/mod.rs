@@ -6,9 +6,11 @@ mod reordering;
 mod sack;
 mod tlp;
 
-use forebay_network::SackBlocks;
+use std::ops::{Deref, DerefMut};
+
 use forebay_units::{Span, Time};
 
+use super::ack::Acknowledgement;
 use super::connection::Phase;
 use super::segments::{Cause, Segment, Segments};
 use super::settings::Settings;
@@ -50,20 +52,6 @@ impl Circumstances<'_> {
     const fn is_recovering(&self) -> bool {
         !matches!(self.phase, Phase::Open) && self.una < self.recover
     }
-}
-
-/// Content of an acknowledgement that loss detection goes by.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Report {
-    /// Its number: the next segment expected.
-    pub(super) number: u64,
-    /// True if it acknowledges new data cumulatively.
-    pub(super) advances: bool,
-    pub(super) blocks: SackBlocks,
-    /// True if it has no SACK option.
-    pub(super) bare: bool,
-    /// Segments that SACK reports for the first time.
-    pub(super) newly_sacked: u64,
 }
 
 /// Outcome of loss detection.
@@ -132,7 +120,7 @@ pub(super) trait LossDetection {
     fn on_ack(
         &mut self,
         segments: Option<&mut Segments>,
-        report: &Report,
+        ack: &Acknowledgement,
         state: &Circumstances<'_>,
     ) -> Finding;
 
@@ -189,17 +177,15 @@ pub(super) trait LossDetection {
     ) -> Option<u64>;
 
     /// A segment worth sending again though it is not lost, where no new one may be sent.
-    fn guess(&self, _segments: Option<&Segments>, _state: &Circumstances<'_>) -> Option<(u64, Cause)> {
+    fn guess(&self, _segments: &Segments, _state: &Circumstances<'_>) -> Option<(u64, Cause)> {
         None
     }
 
-    /// Permission to send where no acknowledgement has arrived.
-    fn permit(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit;
-
-    /// Permission that an acknowledgement gives, once the window has followed it.
-    fn permit_by(
+    /// Permission that `ack` gives to send, once the window has followed it; without one, what may
+    /// be sent where nothing has arrived.
+    fn permit(
         &self,
-        report: &Report,
+        ack: Option<&Acknowledgement>,
         segments: Option<&Segments>,
         state: &Circumstances<'_>,
     ) -> Option<Permit>;
@@ -238,68 +224,74 @@ impl Loss {
     }
 }
 
-impl LossDetection for Loss {
-    #[inline]
-    fn on_arrival(&mut self, number: u64, segment: &Segment, echo: Option<Time>, now: Time) {
+/// What is rare goes by the trait.
+impl Deref for Loss {
+    type Target = dyn LossDetection;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Dupack(it) => it,
+            Self::Sack(it) => it,
+            Self::Rack(it) => &**it,
+        }
+    }
+}
+
+impl DerefMut for Loss {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Dupack(it) => it,
+            Self::Sack(it) => it,
+            Self::Rack(it) => &mut **it,
+        }
+    }
+}
+
+/// What follows from most acknowledgements is called directly.
+impl Loss {
+    #[inline(always)]
+    pub(super) fn on_ack(
+        &mut self,
+        segments: Option<&mut Segments>,
+        ack: &Acknowledgement,
+        state: &Circumstances<'_>,
+    ) -> Finding {
+        each!(self, it => it.on_ack(segments, ack, state))
+    }
+
+    #[inline(always)]
+    pub(super) fn on_arrival(
+        &mut self,
+        number: u64,
+        segment: &Segment,
+        echo: Option<Time>,
+        now: Time,
+    ) {
         each!(self, it => it.on_arrival(number, segment, echo, now));
     }
 
-    #[inline]
-    fn on_ack(
-        &mut self,
-        segments: Option<&mut Segments>,
-        report: &Report,
-        state: &Circumstances<'_>,
-    ) -> Finding {
-        each!(self, it => it.on_ack(segments, report, state))
-    }
-
-    fn on_timeout(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
-        each!(self, it => it.on_timeout(segments, state));
-    }
-
-    fn on_timer(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) -> Expiry {
-        each!(self, it => it.on_timer(segments, state))
-    }
-
-    #[inline]
-    fn on_send(&mut self, cause: Cause) {
+    #[inline(always)]
+    pub(super) fn on_send(&mut self, cause: Cause) {
         each!(self, it => it.on_send(cause));
     }
 
-    fn on_probe(&mut self, resent: bool, end: u64) {
-        each!(self, it => it.on_probe(resent, end));
-    }
-
-    fn on_handshake(&mut self, rtt: Span, now: Time) {
-        each!(self, it => it.on_handshake(rtt, now));
-    }
-
-    fn on_recovery(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
-        each!(self, it => it.on_recovery(segments, state));
-    }
-
-    #[inline]
-    fn settle(&mut self, segments: Option<&Segments>, state: &Circumstances<'_>, timeout_at: Time) {
+    #[inline(always)]
+    pub(super) fn settle(
+        &mut self,
+        segments: Option<&Segments>,
+        state: &Circumstances<'_>,
+        timeout_at: Time,
+    ) {
         each!(self, it => it.settle(segments, state, timeout_at));
     }
 
-    #[inline]
-    fn timer_at(&self) -> Option<Time> {
-        each!(self, it => it.timer_at())
-    }
-
-    #[inline]
-    fn take_wake(&mut self) -> Option<Time> {
+    #[inline(always)]
+    pub(super) fn take_wake(&mut self) -> Option<Time> {
         each!(self, it => it.take_wake())
     }
 
-    fn is_expired(&mut self, now: Time) -> bool {
-        each!(self, it => it.is_expired(now))
-    }
-
-    #[inline]
-    fn first_lost(
+    #[inline(always)]
+    pub(super) fn first_lost(
         &self,
         segments: Option<&mut Segments>,
         state: &Circumstances<'_>,
@@ -307,27 +299,13 @@ impl LossDetection for Loss {
         each!(self, it => it.first_lost(segments, state))
     }
 
-    #[inline]
-    fn guess(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Option<(u64, Cause)> {
-        each!(self, it => it.guess(segments, state))
-    }
-
-    #[inline]
-    fn permit(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit {
-        each!(self, it => it.permit(segments, state))
-    }
-
-    #[inline]
-    fn permit_by(
+    #[inline(always)]
+    pub(super) fn permit(
         &self,
-        report: &Report,
+        ack: Option<&Acknowledgement>,
         segments: Option<&Segments>,
         state: &Circumstances<'_>,
     ) -> Option<Permit> {
-        each!(self, it => it.permit_by(report, segments, state))
-    }
-
-    fn duplicates(&self) -> u32 {
-        each!(self, it => it.duplicates())
+        each!(self, it => it.permit(ack, segments, state))
     }
 }

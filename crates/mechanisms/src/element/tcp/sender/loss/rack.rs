@@ -4,7 +4,8 @@ use forebay_units::{Span, Time};
 
 use super::reordering::{Inputs, Reordering, Transmission};
 use super::tlp::{Probe, ProbeAck, Verdict, probe_at};
-use super::{Circumstances, Expiry, Finding, Limit, LossDetection, Permit, Report};
+use super::{Circumstances, Expiry, Finding, Limit, LossDetection, Permit};
+use crate::element::tcp::sender::ack::Acknowledgement;
 use crate::element::tcp::sender::connection::Phase;
 use crate::element::tcp::sender::segments::{Cause, Segment, Segments};
 
@@ -34,14 +35,6 @@ pub(in super::super) struct Rack {
 enum Purpose {
     Reordering,
     Probe,
-}
-
-/// Duplicates that the first block of an acknowledgement of all below `number` reports (RFC 2883,
-/// section 4): those below `number`, or within the second block.
-fn duplicates(blocks: &[(u64, u64)], number: u64) -> Option<(u64, u64)> {
-    let first = *blocks.first()?;
-    let within = |second: &(u64, u64)| second.0 <= first.0 && first.1 <= second.1;
-    (first.0 < number || blocks.get(1).is_some_and(within)).then_some(first)
 }
 
 impl Rack {
@@ -125,10 +118,13 @@ impl Rack {
 
     /// Judges the loss probe by an acknowledgement (section 7.4). Returns true if it repaired a
     /// loss.
-    fn judge(&mut self, report: &Report, dsack: Option<(u64, u64)>) -> bool {
+    fn judge(&mut self, ack: &Acknowledgement) -> bool {
         let Some(probe) = self.probe else { return false };
-        let bare_duplicate = !report.advances && report.bare;
-        let verdict = probe.judge(&ProbeAck { number: report.number, dsack, bare_duplicate });
+        let verdict = probe.judge(&ProbeAck {
+            number: ack.number,
+            dsack: ack.duplicate,
+            bare_duplicate: !ack.advances() && ack.bare,
+        });
         if verdict != Verdict::Outstanding {
             self.probe = None;
         }
@@ -146,14 +142,13 @@ impl LossDetection for Rack {
     fn on_ack(
         &mut self,
         segments: Option<&mut Segments>,
-        report: &Report,
+        ack: &Acknowledgement,
         state: &Circumstances<'_>,
     ) -> Finding {
-        self.progress |= report.advances;
+        self.progress |= ack.advances();
         let Some(segments) = segments else { return Finding::default() };
-        let dsack = duplicates(report.blocks.as_slice(), report.number);
-        let finding = self.detect(segments, dsack.is_some(), state);
-        Finding { repaired: self.judge(report, dsack), ..finding }
+        let finding = self.detect(segments, ack.duplicate.is_some(), state);
+        Finding { repaired: self.judge(ack), ..finding }
     }
 
     /// `RACK_mark_losses_on_RTO` of section 6.3.
@@ -251,37 +246,16 @@ impl LossDetection for Rack {
         segments?.first_lost()
     }
 
-    fn permit(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit {
+    fn permit(
+        &self,
+        _ack: Option<&Acknowledgement>,
+        segments: Option<&Segments>,
+        state: &Circumstances<'_>,
+    ) -> Option<Permit> {
         let open = state.phase == Phase::Open;
         let limited = open && !state.settings.limited_transmit;
         let limit = if limited { Limit::Outstanding } else { Limit::Pipe };
         let early = open && segments.is_some_and(|segments| segments.sacked() > 0);
-        Permit { early, ..Permit::up_to(limit) }
-    }
-
-    fn permit_by(
-        &self,
-        _report: &Report,
-        segments: Option<&Segments>,
-        state: &Circumstances<'_>,
-    ) -> Option<Permit> {
-        Some(self.permit(segments, state))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first block reports duplicates if it lies below the cumulative acknowledgement, or
-    /// within the second block (RFC 2883, section 4): other blocks report new data.
-    #[test]
-    fn the_first_block_can_report_duplicates() {
-        assert_eq!(duplicates(&[], 5), None);
-        assert_eq!(duplicates(&[(6, 7)], 5), None);
-        assert_eq!(duplicates(&[(4, 5)], 5), Some((4, 5)));
-        assert_eq!(duplicates(&[(8, 9), (6, 7)], 5), None);
-        assert_eq!(duplicates(&[(6, 7), (6, 9)], 5), Some((6, 7)));
-        assert_eq!(duplicates(&[(6, 9), (6, 7)], 5), None);
+        Some(Permit { early, ..Permit::up_to(limit) })
     }
 }

@@ -1,7 +1,8 @@
 //! Loss detection by counting the SACKed segments above one (RFC 6675).
 
-use super::{Circumstances, Finding, Limit, LossDetection, Permit, Report};
+use super::{Circumstances, Finding, Limit, LossDetection, Permit};
 use crate::element::tcp::SackAtTimeout;
+use crate::element::tcp::sender::ack::Acknowledgement;
 use crate::element::tcp::sender::connection::Phase;
 use crate::element::tcp::sender::segments::{Cause, Segments};
 
@@ -22,10 +23,10 @@ impl LossDetection for Sack {
     fn on_ack(
         &mut self,
         segments: Option<&mut Segments>,
-        report: &Report,
+        ack: &Acknowledgement,
         state: &Circumstances<'_>,
     ) -> Finding {
-        if report.advances {
+        if ack.advances() {
             self.duplicates = 0;
         }
         let Some(segments) = segments else { return Finding::default() };
@@ -34,7 +35,7 @@ impl LossDetection for Sack {
         }
         let threshold = state.settings.threshold;
         segments.lose_by_count(u64::from(threshold));
-        if report.newly_sacked == 0 || state.phase == Phase::Recovery {
+        if ack.newly_sacked == 0 || state.phase == Phase::Recovery {
             return Finding::default();
         }
         self.duplicates += 1;
@@ -75,34 +76,32 @@ impl LossDetection for Sack {
         }
     }
 
-    fn guess(&self, segments: Option<&Segments>, state: &Circumstances<'_>) -> Option<(u64, Cause)> {
-        segments.filter(|_| state.phase == Phase::Recovery)?.guess()
-    }
-
-    #[inline]
-    fn permit(&self, _segments: Option<&Segments>, state: &Circumstances<'_>) -> Permit {
-        Permit::up_to(match state.phase {
-            Phase::Recovery => Limit::FullSegment,
-            Phase::Loss => Limit::Pipe,
-            Phase::Open | Phase::Opening { .. } => Limit::Outstanding,
-        })
+    fn guess(&self, segments: &Segments, state: &Circumstances<'_>) -> Option<(u64, Cause)> {
+        if state.phase == Phase::Recovery { segments.guess() } else { None }
     }
 
     /// New data lets the window be used, and so do new SACKed segments; before a loss is certain
     /// these let new segments be sent as far as pipe allows (section 5, step 3).
     #[inline]
-    fn permit_by(
+    fn permit(
         &self,
-        report: &Report,
-        segments: Option<&Segments>,
+        ack: Option<&Acknowledgement>,
+        _segments: Option<&Segments>,
         state: &Circumstances<'_>,
     ) -> Option<Permit> {
-        let news = report.newly_sacked > 0;
-        if state.phase == Phase::Open && news && state.settings.limited_transmit {
-            return Some(Permit { early: true, ..Permit::up_to(Limit::FullSegment) });
+        let news = ack.is_some_and(|ack| ack.newly_sacked > 0);
+        let duplicate = ack.is_some_and(|ack| !ack.advances());
+        match state.phase {
+            Phase::Open if news && state.settings.limited_transmit => {
+                Some(Permit { early: true, ..Permit::up_to(Limit::FullSegment) })
+            }
+            Phase::Open | Phase::Opening { .. } => {
+                (!duplicate).then_some(Permit::up_to(Limit::Outstanding))
+            }
+            _ if duplicate && !news => None,
+            Phase::Recovery => Some(Permit::up_to(Limit::FullSegment)),
+            Phase::Loss => Some(Permit::up_to(Limit::Pipe)),
         }
-        let given = report.advances || news && state.phase != Phase::Open;
-        given.then(|| self.permit(segments, state))
     }
 
     fn duplicates(&self) -> u32 {
