@@ -51,7 +51,7 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let (segments, sacked) = (Segments::new(0, false), BTreeSet::new());
+        let (segments, sacked) = (Segments::new(0, false, false), BTreeSet::new());
         let mut pair = Self { segments, sacked, una: 0, max: 0, high_rxt: 0, rescue: 0, point: 0 };
         pair.send_new(10);
         pair

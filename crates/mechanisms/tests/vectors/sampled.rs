@@ -124,7 +124,7 @@ struct Sender {
 impl Sender {
     fn new(control: Box<dyn CongestionControl>, window: Window, mss: u16) -> Self {
         let outstanding = BTreeSet::new();
-        let segments = Segments::new(0, true);
+        let segments = Segments::new(0, true, false);
         Self { control, window, mss, segments, next: 0, outstanding, srtt: None }
     }
 

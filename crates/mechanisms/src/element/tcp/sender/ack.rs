@@ -1,7 +1,7 @@
 //! The life of an acknowledgement at a sender, in the order of the standards; and the repair of
 //! losses, which acknowledgements drive.
 
-use forebay_network::{Ack, Observation, Packet, RateSample, SackBlocks, Signal, Window};
+use forebay_network::{Ack, Observation, Packet, SackBlocks, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::connection::Phase;
@@ -185,7 +185,9 @@ impl Sender<'_, '_> {
         {
             return;
         }
-        let mut segments = Box::new(Segments::new(una, false));
+        let fresh = || Box::new(Segments::new(una, false, false));
+        let mut segments = self.group.spare.pop().unwrap_or_else(fresh);
+        segments.begin_at(una);
         for number in una..max {
             let bytes = u16::try_from(self.payload(number)).unwrap_or(u16::MAX);
             segments.sent(number, bytes, Cause::New, Time::ZERO);
@@ -239,7 +241,7 @@ impl Sender<'_, '_> {
     }
 
     /// Stage 4: detect losses.
-    #[inline]
+    #[inline(always)]
     fn detect_losses(&mut self, ack: &mut Acknowledgement) {
         let state = self.circumstances();
         let segments = self.tcb.segments.as_deref_mut();
@@ -248,6 +250,11 @@ impl Sender<'_, '_> {
         if ack.finding.repaired && self.tcb.phase == Phase::Open {
             self.reduce_window(Signal::Loss);
         }
+    }
+
+    #[cold]
+    fn detect_late(&mut self, ack: &mut Acknowledgement) {
+        self.detect_losses(ack);
     }
 
     /// Stage 5: have congestion control learn from it, if it takes samples, and of the losses.
@@ -264,24 +271,20 @@ impl Sender<'_, '_> {
         let (now, una, acked) = (self.cx.now(), self.tcb.una, ack.acked as u64);
         let sample = self.tcb.segments.as_mut().and_then(|segments| segments.sample(now));
         self.tcb.notify_losses(now);
-        let Some(sample) = sample else { return };
-        let sample = RateSample {
-            acked,
-            one_way: packet.created.since(packet.timestamp_echo()),
-            srtt: self.tcb.rto.srtt(),
-            recovering: self.tcb.phase != Phase::Open && una < self.tcb.recover,
-            paced: self.settings.pacing != Pacing::None || self.tcb.control.pacing_rate().is_some(),
-            selective: self.settings.detection != Detection::Dupack,
-            ece: ack.ece,
-            newly_marked: match &self.tcb.feedback {
-                Some(feedback) => feedback.newly_marked(),
-                None if ack.ece => acked,
-                None => 0,
-            },
-            una,
-            max: self.tcb.max,
-            ..sample
+        let Some(mut sample) = sample else { return };
+        let paced = self.settings.pacing != Pacing::None;
+        (sample.acked, sample.ece) = (acked, ack.ece);
+        sample.one_way = packet.created.since(packet.timestamp_echo());
+        sample.srtt = self.tcb.rto.srtt();
+        sample.recovering = self.tcb.phase != Phase::Open && una < self.tcb.recover;
+        sample.paced = paced || self.tcb.control.pacing_rate().is_some();
+        sample.selective = self.settings.detection != Detection::Dupack;
+        sample.newly_marked = match &self.tcb.feedback {
+            Some(feedback) => feedback.newly_marked(),
+            None if ack.ece => acked,
+            None => 0,
         };
+        (sample.una, sample.max) = (una, self.tcb.max);
         self.tcb.control.sampled(&mut self.tcb.window, &sample);
     }
 
@@ -354,20 +357,20 @@ impl Sender<'_, '_> {
                 }
             }
             // It can report duplicates of what is all acknowledged.
-            Kind::Late => self.detect_losses(ack),
+            Kind::Late => self.detect_late(ack),
             Kind::Duplicate | Kind::Answer | Kind::Other => {}
         }
         self.settle();
     }
 
-    /// Release a record of segments of which SACK reports none.
+    /// Release a record of segments of which SACK reports none, for reuse.
     #[inline]
     pub(super) fn release_record(&mut self) {
         if self.tcb.phase != Phase::Recovery
             && !self.settings.records
-            && self.tcb.segments.as_ref().is_some_and(|segments| segments.sacked() == 0)
+            && let Some(segments) = self.tcb.segments.take_if(|segments| segments.sacked() == 0)
         {
-            self.tcb.segments = None;
+            self.group.spare.push(segments);
         }
     }
 }
@@ -461,7 +464,7 @@ impl Sender<'_, '_> {
             // The segments that caused the duplicate acknowledgements have left the network.
             self.tcb.window.cwnd += f64::from(self.settings.threshold) * self.tcb.window.smss;
         } else {
-            let lost = self.tcb.loss.first_lost(self.tcb.segments.as_deref_mut(), &state);
+            let lost = self.tcb.first_lost();
             self.transmit(lost.unwrap_or(self.tcb.una), Cause::Lost);
         }
     }

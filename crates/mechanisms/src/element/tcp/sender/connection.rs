@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_network::{CongestionControl, Window};
 use forebay_units::Time;
 
-use super::loss::Loss;
+use super::loss::{Detection, Loss};
 use super::pacing::Pacer;
 use super::reduction::Prr;
 use super::rto::Rto;
@@ -96,6 +96,9 @@ pub(super) struct GroupState {
     pub(super) applications: Box<dyn TrafficPool>,
     /// Time at which the first SYN of each connection was sent; empty without handshakes.
     pub(super) opened: Vec<Time>,
+    /// Records of segments that are not needed any more, for reuse.
+    #[expect(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
+    pub(super) spare: Vec<Box<Segments>>,
     /// If writes begin fresh connections.
     pub(super) fresh: Option<Fresh>,
     /// Requests answered by each flow, where it writes on request.
@@ -157,7 +160,7 @@ impl Connection {
             ended: false,
             control,
             loss: Loss::new(settings.detection),
-            segments: settings.records.then(|| Box::new(Segments::new(first, settings.samples))),
+            segments: settings.records.then(|| Box::new(Segments::new(first, settings.samples, settings.detection == Detection::Rack))),
             prr: None,
             pacer: settings.paces.then(|| Box::new(Pacer::new(settings.l4s))),
             feedback: settings.accurate.then(|| Box::new(Feedback::new())),
@@ -165,8 +168,17 @@ impl Connection {
     }
 }
 
-/// Samples of the delivery rate, if the law takes them.
 impl Connection {
+    /// The lowest segment that is lost and was not sent again. Without a record of segments it is
+    /// that at SND.NXT, where a timeout has taken it back.
+    #[inline]
+    pub(super) fn first_lost(&mut self) -> Option<u64> {
+        match &mut self.segments {
+            Some(segments) => segments.first_lost(),
+            None => (self.nxt < self.max).then_some(self.nxt),
+        }
+    }
+
     /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
     /// SND.UNA.
     pub(super) fn begin_sample(&mut self) {

@@ -225,7 +225,7 @@ impl Sender<'_, '_> {
     }
 
     /// All is done that follows from an event: have loss detection set its timer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self) {
         let state = self.circumstances();
         self.tcb.loss.settle(self.tcb.segments.as_deref(), &state, self.tcb.deadline);
@@ -233,7 +233,7 @@ impl Sender<'_, '_> {
     }
 
     /// Schedule an event of the timer of loss detection, before any that is pending.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plan_loss_timer(&mut self) {
         if let Some(at) = self.tcb.loss.take_wake() {
             self.cx.wake_at(at, self.index | LOSS_TIMER);

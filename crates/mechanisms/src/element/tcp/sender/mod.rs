@@ -95,6 +95,7 @@ impl TcpSenders {
             sources,
             applications,
             opened,
+            spare: Vec::new(),
             fresh: None,
             answered: Vec::new(),
             video: None,

@@ -7,7 +7,7 @@ use forebay_units::{Span, Time};
 use super::segments::Segment;
 
 /// State of the connection when a segment was sent last (P.* in the draft).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamp {
     first_sent: Time,
     delivered_at: Time,
@@ -15,13 +15,6 @@ pub(super) struct Stamp {
     lost: u64,
     in_flight: u64,
     app_limited: bool,
-}
-
-impl Default for Stamp {
-    fn default() -> Self {
-        let (first_sent, delivered_at) = (Time::ZERO, Time::ZERO);
-        Self { first_sent, delivered_at, delivered: 0, lost: 0, in_flight: 0, app_limited: false }
-    }
 }
 
 /// Volumes that the record of segments knows, in bytes of data.
@@ -238,7 +231,7 @@ mod tests {
     /// ms since the acknowledgement of 100 ms.
     #[test]
     fn rates_are_of_what_was_delivered_since_a_segment_was_sent() {
-        let mut segments = Segments::new(0, true);
+        let mut segments = Segments::new(0, true, false);
         send(&mut segments, 0, 0);
         send(&mut segments, 1, 0);
         let first = acknowledge(&mut segments, 1, 100);
@@ -260,7 +253,7 @@ mod tests {
     /// flight.
     #[test]
     fn compressed_acknowledgements_do_not_count() {
-        let mut segments = Segments::new(0, true);
+        let mut segments = Segments::new(0, true, false);
         for number in 0..4 {
             send(&mut segments, number, 10 * number);
         }
@@ -284,7 +277,7 @@ mod tests {
     /// slow path: what is sent while it limits the flow is marked, up to what was in flight then.
     #[test]
     fn samples_tell_whether_the_application_limits_the_flow() {
-        let mut segments = Segments::new(0, true);
+        let mut segments = Segments::new(0, true, false);
         send(&mut segments, 0, 0);
         segments.check_app_limited(false, 5000.0);
         send(&mut segments, 1, 10);
@@ -310,7 +303,7 @@ mod tests {
     /// transmission (Karn): of four segments 1 and 2 are reported, 0 is lost and sent again.
     #[test]
     fn losses_leave_the_network() {
-        let mut segments = Segments::new(0, true);
+        let mut segments = Segments::new(0, true, false);
         for number in 0..4 {
             send(&mut segments, number, 0);
         }

@@ -102,7 +102,9 @@ pub struct Segments {
     /// RescueRxt + 1 (RFC 6675, section 2), and what it becomes by a rescue.
     rescue: u64,
     recovery_point: u64,
-    /// Segments in the network, by number: those sent first and last of them.
+    /// If the order of last transmissions is kept; number of the segments in the network, and those
+    /// sent first and last of them.
+    ordered: bool,
     listed: u64,
     oldest: u64,
     newest: u64,
@@ -112,9 +114,10 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// No segment, the next being segment `first`; with samples of the delivery rate, if `sampled`.
+    /// No segment, the next being segment `first`; with samples of the delivery rate, if `sampled`,
+    /// and the order of last transmissions, if `ordered`.
     #[must_use]
-    pub fn new(first: u64, sampled: bool) -> Self {
+    pub fn new(first: u64, sampled: bool, ordered: bool) -> Self {
         Self {
             list: VecDeque::new(),
             base: first,
@@ -127,6 +130,7 @@ impl Segments {
             above: 0,
             rescue: 0,
             recovery_point: 0,
+            ordered,
             listed: 0,
             oldest: 0,
             newest: 0,
@@ -177,6 +181,13 @@ impl Segments {
         self.number_of(State::Resent) + self.number_of(State::Doubled)
     }
 
+    /// The same without content, the next segment being segment `first`.
+    pub(super) fn begin_at(&mut self, first: u64) {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        *self = Self { list, ..Self::new(first, self.rate.is_some(), self.ordered) };
+    }
+
     /// Segment `number`, if it is outstanding.
     #[must_use]
     pub fn get(&self, number: u64) -> Option<&Segment> {
@@ -206,33 +217,19 @@ impl Segments {
 
     /// Segment `number` with `bytes` of data is sent for `cause`, perhaps again; the next is the
     /// one after the last.
+    #[inline]
     pub fn sent(&mut self, number: u64, bytes: u16, cause: Cause, now: Time) {
         let idle = self.in_flight() == 0;
-        if let Some(rate) = self.rate.as_mut().filter(|_| idle) {
-            rate.restart(now);
+        if number != self.end() {
+            self.send_again(number, cause, idle, now);
+            return;
         }
-        let Some(place) = self.place(number) else { return };
-        match self.list.get(place) {
-            None => self.push(bytes, now),
-            Some(segment) if segment.is_sacked() => return,
-            Some(_) => self.send_again(place, number, cause),
-        }
-        self.append(place, number);
-        let in_flight = self.in_flight();
-        let stamp = match &self.rate {
-            Some(rate) => rate.stamp(Volume { in_flight, lost: self.found }),
-            None => Stamp::default(),
-        };
-        let segment = &mut self.list[place];
-        (segment.sent, segment.stamp) = (now, stamp);
-    }
-
-    fn push(&mut self, bytes: u16, now: Time) {
         self.volumes[State::InFlight as usize] += u64::from(bytes);
         self.numbers[State::InFlight as usize] += 1;
+        let stamp = self.stamp(idle, now);
         self.list.push_back(Segment {
             sent: now,
-            stamp: Stamp::default(),
+            stamp,
             earlier: 0,
             later: 0,
             bytes,
@@ -240,25 +237,46 @@ impl Segments {
             repeated: false,
             delivered: false,
         });
+        if self.ordered {
+            self.append(self.list.len() - 1, number);
+        }
     }
 
-    fn send_again(&mut self, place: usize, number: u64, cause: Cause) {
-        if cause == Cause::Lost {
-            self.lose(number);
+    /// The state in which a segment is sent that is counted already; `idle` tells that nothing was
+    /// in flight before.
+    fn stamp(&mut self, idle: bool, now: Time) -> Stamp {
+        let volume = Volume { in_flight: self.in_flight(), lost: self.found };
+        let Some(rate) = &mut self.rate else { return Stamp::default() };
+        if idle {
+            rate.restart(now);
         }
-        if cause == Cause::Rescue {
-            self.rescue = self.recovery_point;
+        rate.stamp(volume)
+    }
+
+    fn send_again(&mut self, number: u64, cause: Cause, idle: bool, now: Time) {
+        let Some(place) = self.place(number).filter(|place| *place < self.list.len()) else {
+            return;
+        };
+        match cause {
+            _ if self.list[place].is_sacked() => return,
+            Cause::Lost => drop(self.lose(number)),
+            Cause::Rescue => self.rescue = self.recovery_point,
+            Cause::New | Cause::Guess | Cause::Probe => {}
         }
-        let segment = &mut self.list[place];
-        segment.repeated = true;
-        let state = segment.state;
+        let state = self.list[place].state;
         if state == State::Lost {
             self.change(place, State::Resent);
         } else {
+            self.unlink(place, number);
             if state == State::InFlight && cause == Cause::Guess {
                 self.change(place, State::Doubled);
             }
-            self.unlink(place, number);
+        }
+        let stamp = self.stamp(idle, now);
+        let segment = &mut self.list[place];
+        (segment.sent, segment.stamp, segment.repeated) = (now, stamp, true);
+        if self.ordered {
+            self.append(place, number);
         }
     }
 
@@ -277,18 +295,21 @@ impl Segments {
     /// last, and true if that was not the first time.
     pub fn lose(&mut self, number: u64) -> Option<(Time, bool)> {
         let place = self.place(number)?;
-        let segment = *self.list.get(place)?;
+        let segment = self.list.get(place)?;
         if segment.copies() == 0 {
             return None;
         }
+        let last = (segment.sent, segment.repeated);
         self.unlink(place, number);
-        self.change(place, State::Lost);
+        self.find_lost(place, number, State::Lost);
         self.lost_from = self.lost_from.min(number);
-        self.note_loss(number, &segment);
-        Some((segment.sent, segment.repeated))
+        Some(last)
     }
 
-    fn note_loss(&mut self, number: u64, segment: &Segment) {
+    /// Segment `number` at `place` is found lost, and in `state` from now on.
+    fn find_lost(&mut self, place: usize, number: u64, state: State) {
+        self.change(place, state);
+        let segment = &self.list[place];
         self.found += u64::from(segment.bytes);
         if let Some(rate) = &mut self.rate {
             rate.lost(number, segment, self.found);
@@ -421,7 +442,8 @@ impl Segments {
     /// (DupThresh discontiguous ranges above) implies it.
     pub fn lose_by_count(&mut self, threshold: u64) {
         while self.above >= threshold
-            && let Some(segment) = self.place(self.counted_to).and_then(|at| self.list.get(at))
+            && let Some(place) = self.place(self.counted_to)
+            && let Some(segment) = self.list.get(place)
         {
             match segment.state {
                 State::Sacked if self.above == threshold => return,
@@ -429,26 +451,21 @@ impl Segments {
                 State::InFlight => {
                     self.lose(self.counted_to);
                 }
-                State::Doubled => self.find_resent(self.counted_to),
+                // One copy of two remains.
+                State::Doubled => self.find_lost(place, self.counted_to, State::Resent),
                 State::Lost | State::Resent => {}
             }
             self.counted_to += 1;
         }
     }
 
-    /// Segment `number`, sent again on a guess, is found lost: the copy remains.
-    fn find_resent(&mut self, number: u64) {
-        let Some(place) = self.place(number) else { return };
-        let segment = self.list[place];
-        self.change(place, State::Resent);
-        self.note_loss(number, &segment);
+    /// The lowest segment that is lost and was not sent again.
+    #[inline]
+    pub fn first_lost(&mut self) -> Option<u64> {
+        if self.number_of(State::Lost) == 0 { None } else { self.find_first_lost() }
     }
 
-    /// The lowest segment that is lost and was not sent again.
-    pub fn first_lost(&mut self) -> Option<u64> {
-        if self.number_of(State::Lost) == 0 {
-            return None;
-        }
+    fn find_first_lost(&mut self) -> Option<u64> {
         let from = self.lost_from.max(self.base);
         let mut rest = self.list.range(self.place(from)?..);
         let found = from + rest.position(|segment| segment.state == State::Lost)? as u64;
@@ -518,7 +535,14 @@ impl Segments {
     }
 
     /// Segment `number` at `place`, which is in the order, leaves it.
+    #[inline(always)]
     fn unlink(&mut self, place: usize, number: u64) {
+        if self.ordered {
+            self.unlink_ordered(place, number);
+        }
+    }
+
+    fn unlink_ordered(&mut self, place: usize, number: u64) {
         let Segment { earlier, later, .. } = self.list[place];
         let (before, after) = (self.number(earlier), self.number(later));
         match (number == self.oldest, number == self.newest) {
@@ -572,7 +596,7 @@ mod tests {
 
     /// Segments `first..end` of 1 B each are sent.
     fn flight(first: u64, end: u64) -> Segments {
-        let mut segments = Segments::new(first, false);
+        let mut segments = Segments::new(first, false, true);
         (first..end).for_each(|number| segments.sent(number, 1, Cause::New, Time::ZERO));
         segments
     }

@@ -35,14 +35,12 @@ impl Sender<'_, '_> {
         }
     }
 
-    /// Returns the segment to send next: the lowest that is lost, else a new one, else one that may
-    /// be lost (NextSeg() of RFC 6675).
-    #[inline]
+    /// Returns the segment to send next: while losses are repaired, the lowest that is lost; else a
+    /// new one; else, by RFC 6675 (NextSeg(), rules 3 and 4), one that may be lost.
+    #[inline(always)]
     fn next_segment(&mut self) -> Option<(u64, Cause)> {
-        if self.tcb.nxt < self.tcb.max || self.tcb.segments.is_some() {
-            let state = self.circumstances();
-            let lost = self.tcb.loss.first_lost(self.tcb.segments.as_deref_mut(), &state);
-            if let Some(number) = lost {
+        if self.tcb.phase != Phase::Open {
+            if let Some(number) = self.tcb.first_lost() {
                 return Some((number, Cause::Lost));
             }
             self.tcb.nxt = self.tcb.max;
@@ -50,18 +48,18 @@ impl Sender<'_, '_> {
         if self.new_data_allowed() {
             return Some((self.tcb.nxt, Cause::New));
         }
-        self.tcb.loss.guess(self.tcb.segments.as_deref()?, &self.circumstances())
+        let guess = self.settings.guesses && self.tcb.phase == Phase::Recovery;
+        self.tcb.segments.as_ref().filter(|_| guess)?.guess()
     }
 
     /// Returns true if the application and the receiver's window allow a segment never sent before.
-    #[inline]
+    #[inline(always)]
     fn new_data_allowed(&mut self) -> bool {
         if !self.has_data() {
             return false;
         }
         let window = self.settings.window;
-        let size = float(self.payload(self.tcb.nxt));
-        window == f64::INFINITY || self.bytes(self.tcb.una, self.tcb.nxt) + size <= window
+        window == f64::INFINITY || self.bytes(self.tcb.una, self.tcb.nxt + 1) <= window
     }
 
     /// Returns true if the application has written a segment at SND.NXT. After the stop time of the
@@ -82,7 +80,7 @@ impl Sender<'_, '_> {
     }
 
     /// Returns true if the congestion window has room for segment `number`.
-    #[inline]
+    #[inline(always)]
     fn has_room(&self, number: u64, permit: Permit) -> bool {
         let (window, used) = (&self.tcb.window, self.used(permit.limit));
         if permit.limit == Limit::FullSegment {
@@ -93,7 +91,7 @@ impl Sender<'_, '_> {
     }
 
     /// Bytes that count against the congestion window.
-    #[inline]
+    #[inline(always)]
     pub(super) fn used(&self, limit: Limit) -> f64 {
         match limit {
             Limit::Outstanding => self.bytes(self.tcb.una, self.tcb.nxt),
@@ -167,7 +165,6 @@ impl Sender<'_, '_> {
         if self.tcb.pacer.is_some() {
             self.pace(data);
         }
-        self.tcb.loss.on_send(cause);
         if let Some(segments) = &mut self.tcb.segments {
             segments.sent(number, data, cause, now);
         }

@@ -41,6 +41,8 @@ pub(super) struct Settings {
     pub(super) samples: bool,
     /// After a timeout SND.NXT goes back to the first segment.
     pub(super) goes_back: bool,
+    /// In recovery segments may be sent again that are not lost (RFC 6675).
+    pub(super) guesses: bool,
     /// The timer restarts when the first segment is sent again (RFC 6675, section 6).
     pub(super) restarts_timer: bool,
     pub(super) impatient: bool,
@@ -114,6 +116,7 @@ impl Settings {
             records: needs.samples || by_time,
             samples: needs.samples,
             goes_back: !by_time,
+            guesses: detection == Detection::Sack,
             restarts_timer: by_time,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,
             sack_at_timeout: parameters.sack_at_timeout,

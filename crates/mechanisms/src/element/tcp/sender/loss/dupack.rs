@@ -46,15 +46,6 @@ impl LossDetection for Dupack {
         }
     }
 
-    #[inline]
-    fn first_lost(
-        &self,
-        _segments: Option<&mut Segments>,
-        state: &Circumstances<'_>,
-    ) -> Option<u64> {
-        (state.nxt < state.max).then_some(state.nxt)
-    }
-
     /// New data lets the window be used, as do duplicates in recovery, which inflate it; those
     /// before let one new segment be sent each, up to two beyond the window (limited transmit, RFC
     /// 3042).

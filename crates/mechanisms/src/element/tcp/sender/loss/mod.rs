@@ -12,7 +12,7 @@ use forebay_units::{Span, Time};
 
 use super::ack::Acknowledgement;
 use super::connection::Phase;
-use super::segments::{Cause, Segment, Segments};
+use super::segments::{Segment, Segments};
 use super::settings::Settings;
 use dupack::Dupack;
 use rack::Rack;
@@ -132,9 +132,6 @@ pub(super) trait LossDetection {
         Expiry::Nothing
     }
 
-    /// A segment was sent for `cause`.
-    fn on_send(&mut self, _cause: Cause) {}
-
     /// A loss probe was sent, a segment sent before if it is `resent`; SND.NXT is `end`.
     fn on_probe(&mut self, _resent: bool, _end: u64) {}
 
@@ -167,18 +164,6 @@ pub(super) trait LossDetection {
     /// An event of the timer occurred. Returns true if it has expired.
     fn is_expired(&mut self, _now: Time) -> bool {
         false
-    }
-
-    /// The lowest segment that is lost and has not been sent again.
-    fn first_lost(
-        &self,
-        segments: Option<&mut Segments>,
-        state: &Circumstances<'_>,
-    ) -> Option<u64>;
-
-    /// A segment worth sending again though it is not lost, where no new one may be sent.
-    fn guess(&self, _segments: &Segments, _state: &Circumstances<'_>) -> Option<(u64, Cause)> {
-        None
     }
 
     /// Permission that `ack` gives to send, once the window has followed it; without one, what may
@@ -271,11 +256,6 @@ impl Loss {
     }
 
     #[inline(always)]
-    pub(super) fn on_send(&mut self, cause: Cause) {
-        each!(self, it => it.on_send(cause));
-    }
-
-    #[inline(always)]
     pub(super) fn settle(
         &mut self,
         segments: Option<&Segments>,
@@ -288,15 +268,6 @@ impl Loss {
     #[inline(always)]
     pub(super) fn take_wake(&mut self) -> Option<Time> {
         each!(self, it => it.take_wake())
-    }
-
-    #[inline(always)]
-    pub(super) fn first_lost(
-        &self,
-        segments: Option<&mut Segments>,
-        state: &Circumstances<'_>,
-    ) -> Option<u64> {
-        each!(self, it => it.first_lost(segments, state))
     }
 
     #[inline(always)]

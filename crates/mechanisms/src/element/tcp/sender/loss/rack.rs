@@ -7,7 +7,7 @@ use super::tlp::{Probe, ProbeAck, Verdict, probe_at};
 use super::{Circumstances, Expiry, Finding, Limit, LossDetection, Permit};
 use crate::element::tcp::sender::ack::Acknowledgement;
 use crate::element::tcp::sender::connection::Phase;
-use crate::element::tcp::sender::segments::{Cause, Segment, Segments};
+use crate::element::tcp::sender::segments::{Segment, Segments};
 
 /// Loss detection by time: a segment is lost if one that was sent later has arrived, and the
 /// reordering window has passed since.
@@ -23,8 +23,10 @@ pub(in super::super) struct Rack {
     probe: Option<Probe>,
     /// A round-trip time has been measured since the last probe, or since the start.
     measured: bool,
-    /// New data was sent, or acknowledged: a probe is to be scheduled.
+    /// New data was acknowledged: a probe is to be scheduled.
     progress: bool,
+    /// The next segment never sent, when this was looked at last.
+    max: u64,
     timer: Option<(Time, Purpose)>,
     /// Time of the pending event of the timer.
     pending: Time,
@@ -46,6 +48,7 @@ impl Rack {
             probe: None,
             measured: false,
             progress: false,
+            max: 0,
             timer: None,
             pending: Time::NEVER,
         }
@@ -175,12 +178,8 @@ impl LossDetection for Rack {
         }
     }
 
-    fn on_send(&mut self, cause: Cause) {
-        self.progress |= cause == Cause::New;
-    }
-
     fn on_probe(&mut self, resent: bool, end: u64) {
-        self.measured = false;
+        (self.measured, self.max) = (false, end);
         self.probe = Some(Probe { end, resent });
     }
 
@@ -203,7 +202,8 @@ impl LossDetection for Rack {
         let outstanding = state.nxt - state.una;
         let quiet = state.phase == Phase::Open && !sacked && outstanding > 0;
         let quiet = quiet && state.settings.tail_loss_probe;
-        let progress = std::mem::take(&mut self.progress);
+        let sent = std::mem::replace(&mut self.max, state.max) < state.max;
+        let progress = std::mem::take(&mut self.progress) || sent;
         if outstanding == 0 {
             self.timer = None;
         }
@@ -236,14 +236,6 @@ impl LossDetection for Rack {
         }
         self.pending = Time::NEVER;
         self.timer.is_some_and(|(at, _)| at <= now)
-    }
-
-    fn first_lost(
-        &self,
-        segments: Option<&mut Segments>,
-        _state: &Circumstances<'_>,
-    ) -> Option<u64> {
-        segments?.first_lost()
     }
 
     fn permit(

@@ -63,23 +63,6 @@ impl LossDetection for Sack {
         }
     }
 
-    #[inline]
-    fn first_lost(
-        &self,
-        segments: Option<&mut Segments>,
-        state: &Circumstances<'_>,
-    ) -> Option<u64> {
-        match (state.phase, segments) {
-            (Phase::Recovery | Phase::Loss, Some(segments)) => segments.first_lost(),
-            (Phase::Loss, None) => (state.nxt < state.max).then_some(state.nxt),
-            _ => None,
-        }
-    }
-
-    fn guess(&self, segments: &Segments, state: &Circumstances<'_>) -> Option<(u64, Cause)> {
-        if state.phase == Phase::Recovery { segments.guess() } else { None }
-    }
-
     /// New data lets the window be used, and so do new SACKed segments; before a loss is certain
     /// these let new segments be sent as far as pipe allows (section 5, step 3).
     #[inline]
