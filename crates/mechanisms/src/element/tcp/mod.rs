@@ -15,8 +15,8 @@ mod sender;
 pub use applications::clients::{Clients, Paths};
 pub use applications::viewers::{VideoResult, Viewer};
 pub use parameters::{
-    EcnEcho, InitialWindow, LossDetection, NewRenoTimer, Pacing, Profile, Recovery,
-    RecoveryWindow, RttGain, SackAtTimeout, TcpParameters,
+    EcnEcho, InitialWindow, LossDetection, NewRenoTimer, Pacing, Profile, Recovery, RecoveryWindow,
+    ReportedRtt, RttGain, SackAtTimeout, TcpParameters,
 };
 pub use receiver::TcpReceivers;
-pub use sender::{CongestionState, ReportedRtt, SenderState, TcpSenders, rate, segments};
+pub use sender::{CongestionState, SenderState, TcpSenders, segments};

@@ -157,7 +157,12 @@ impl Clients {
     }
 
     /// A timer expired.
-    pub(in crate::element::tcp) fn wake(&mut self, token: u32, place: &Place, cx: &mut Context<'_>) {
+    pub(in crate::element::tcp) fn wake(
+        &mut self,
+        token: u32,
+        place: &Place,
+        cx: &mut Context<'_>,
+    ) {
         if token & PAGE != 0 {
             self.begin_page(token & !PAGE, place, cx);
             return;
@@ -180,7 +185,13 @@ impl Clients {
     }
 
     /// `bytes` more were handed over on flow `index`.
-    pub(in crate::element::tcp) fn arrived(&mut self, index: u32, bytes: u64, place: &Place, cx: &mut Context<'_>) {
+    pub(in crate::element::tcp) fn arrived(
+        &mut self,
+        index: u32,
+        bytes: u64,
+        place: &Place,
+        cx: &mut Context<'_>,
+    ) {
         let asked = &mut self.flows[index as usize];
         asked.arrived += bytes;
         asked.deadline = Time::NEVER;

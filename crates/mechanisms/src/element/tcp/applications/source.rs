@@ -20,7 +20,13 @@ impl Source {
     /// `max` that after the last one sent. Returns the new `end`.
     ///
     /// A short last segment that has not been sent is filled first.
-    pub(in crate::element::tcp) fn write(&mut self, mut bytes: u64, mut end: u64, max: u64, mss: u64) -> u64 {
+    pub(in crate::element::tcp) fn write(
+        &mut self,
+        mut bytes: u64,
+        mut end: u64,
+        max: u64,
+        mss: u64,
+    ) -> u64 {
         if bytes == u64::MAX || end == ENDLESS {
             return ENDLESS;
         }

@@ -12,8 +12,6 @@ use forebay_units::{Size, Span};
 pub use initial_window::InitialWindow;
 pub use profile::Profile;
 
-use super::ReportedRtt;
-use super::sender::RtoRules;
 use crate::control::{self, BuildControl, ControlFactory};
 
 choice! {
@@ -107,6 +105,17 @@ choice! {
         /// A share of what arrives, so that the window is reached at the end (RFC 9937). A
         /// congestion control that has a rate of its own goes by that.
         Prr = "prr",
+    }
+}
+
+choice! {
+    /// Clock that measures the smoothed round-trip time which segments report.
+    pub enum ReportedRtt {
+        /// An ideal one, whatever the granularity of the timer.
+        Exact = "exact",
+        /// That of the timer: in whole ticks, rounded and at least one, each smoothed with a gain
+        /// of 1/8 in integers (ns-2, where the variable of the control block is so).
+        Ticks = "ticks",
     }
 }
 
@@ -452,16 +461,6 @@ impl TcpParameters {
     pub(super) fn overhead(&self) -> u16 {
         let options = if self.timestamps { TIMESTAMPS } else { 0 };
         u16::try_from(self.header.bytes() + options).expect("the section was checked")
-    }
-
-    pub(super) fn rto_rules(&self) -> RtoRules {
-        RtoRules {
-            gain: self.rtt_gain,
-            tick: self.rto_tick,
-            min: self.rto_min,
-            max: self.rto_max,
-            initial: self.rto_initial,
-        }
     }
 
     /// A length in bytes as a window; unlimited if absent.

@@ -12,8 +12,8 @@ use forebay_units::{Span, Time};
 use super::accecn::Tally;
 use super::applications::clients::{Clients, Place};
 use super::{EcnEcho, Recovery, TcpParameters};
-use ranges::Ranges;
 use crate::transfers::{Completed, TransferMeter};
+use ranges::Ranges;
 
 /// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where
 /// RFC 5681, section 4.2 allows it.

@@ -3,13 +3,16 @@
 use forebay_network::{FlowId, Observation, Window};
 use forebay_units::Time;
 
-use super::connection::{LOSS_TIMER, Phase, WRITE};
-use super::loss::{Circumstances, Expiry, Finding};
 use super::Sender;
+use super::acknowledgement::Finding;
+use super::connection::{LOSS_TIMER, WRITE};
+use super::loss::{Circumstances, Expiry, Loss};
+use super::segments::Segments;
+use super::tcb::Phase;
 use crate::element::end_flow;
 use crate::element::tcp::applications::source::{ENDLESS, Source};
 
-impl<'t> Sender<'t, '_> {
+impl Sender<'_, '_> {
     /// The number of the flow in the network.
     pub(super) fn flow(&self) -> FlowId {
         self.settings.first.nth(self.index)
@@ -25,19 +28,11 @@ impl<'t> Sender<'t, '_> {
         &mut self.group.sources[self.index as usize]
     }
 
-    /// Returns the state of the connection as loss detection sees it.
+    /// Returns loss detection, with the record that it marks and the state that it sees.
     #[inline(always)]
-    pub(super) fn circumstances(&self) -> Circumstances<'t> {
-        Circumstances {
-            now: self.cx.now(),
-            phase: self.tcb.phase,
-            una: self.tcb.una,
-            nxt: self.tcb.nxt,
-            max: self.tcb.max,
-            recover: self.tcb.recover,
-            srtt: self.tcb.rto.srtt(),
-            settings: self.settings,
-        }
+    pub(super) fn detection(&mut self) -> (&mut Loss, Option<&mut Segments>, Circumstances<'_>) {
+        let state = Circumstances { now: self.cx.now(), tcb: self.tcb, settings: self.settings };
+        (self.loss, self.segments.as_deref_mut(), state)
     }
 
     /// Schedule the next write of the application, counting from `last`.
@@ -76,7 +71,7 @@ impl<'t> Sender<'t, '_> {
         let before = self.observed_window();
         let now = self.cx.now();
         let fresh = self.group.fresh.is_some() && self.begin_afresh();
-        self.tcb.check_app_limited();
+        self.check_app_limited();
         let idle = !fresh && self.tcb.una == self.tcb.max && self.tcb.max > 0;
         if idle {
             self.tcb.control.restarted(&mut self.tcb.window, now);
@@ -96,12 +91,47 @@ impl<'t> Sender<'t, '_> {
         if (self.tcb.end != ENDLESS || self.settings.pauses) && !self.settings.on_request {
             self.plan_write(now);
         }
-        if matches!(self.tcb.phase, Phase::Opening { .. }) {
+        if self.tcb.phase.is_opening() {
             self.open();
         } else {
             self.send_unprompted();
         }
         self.observe_window(before);
+    }
+
+    /// The lowest segment that is lost and was not sent again. Without a record of segments it is
+    /// that at SND.NXT, where a timeout has taken it back.
+    #[inline]
+    pub(super) fn first_lost(&mut self) -> Option<u64> {
+        match self.segments {
+            Some(segments) => segments.first_lost(),
+            None => (self.tcb.nxt < self.tcb.max).then_some(self.tcb.nxt),
+        }
+    }
+
+    /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
+    /// SND.UNA.
+    pub(super) fn begin_sample(&mut self) {
+        let (unsent, window) = (self.tcb.nxt < self.tcb.end, &self.tcb.window);
+        if let Some(segments) = self.segments {
+            segments.begin_sample(unsent, window.cwnd, window.smss);
+        }
+    }
+
+    /// The connection may send, which the application did not fill: note if it limits the flow.
+    pub(super) fn check_app_limited(&mut self) {
+        let unsent = self.tcb.nxt < self.tcb.end;
+        if let Some(segments) = self.segments {
+            segments.check_app_limited(unsent, self.tcb.window.cwnd);
+        }
+    }
+
+    /// Have congestion control learn of the losses that were found.
+    pub(super) fn notify_losses(&mut self) {
+        let now = self.cx.now();
+        for lost in self.segments.as_mut().map(|it| it.take_losses()).unwrap_or_default() {
+            self.tcb.control.lost(&mut self.tcb.window, &lost, now);
+        }
     }
 
     /// Send what may be sent, where nothing has arrived.
@@ -164,7 +194,7 @@ impl Sender<'_, '_> {
             self.set_timer(deadline);
             return;
         }
-        if let Some(at) = self.tcb.loss.timer_at() {
+        if let Some(at) = self.loss.timer_at() {
             if at <= now {
                 self.loss_timer_expired();
             }
@@ -176,7 +206,7 @@ impl Sender<'_, '_> {
         let held = std::mem::take(&mut self.tcb.held);
         if self.tcb.una < self.tcb.max {
             self.timed_out();
-        } else if matches!(self.tcb.phase, Phase::Opening { .. }) {
+        } else if self.tcb.phase.is_opening() {
             self.syn_timed_out();
         } else if held {
             self.send_allowed(None);
@@ -187,7 +217,7 @@ impl Sender<'_, '_> {
     /// An event of the timer of loss detection occurred.
     pub(super) fn loss_timer(&mut self) {
         let now = self.cx.now();
-        if self.tcb.loss.is_expired(now) {
+        if self.loss.is_expired(now) {
             self.loss_timer_expired();
         } else {
             self.plan_loss_timer();
@@ -197,8 +227,8 @@ impl Sender<'_, '_> {
     /// The timer of loss detection expired.
     pub(super) fn loss_timer_expired(&mut self) {
         let before = self.observed_window();
-        let state = self.circumstances();
-        match self.tcb.loss.on_timer(self.tcb.segments.as_deref_mut(), &state) {
+        let (loss, segments, state) = self.detection();
+        match loss.on_timer(segments, &state) {
             Expiry::Late(finding) => self.repair_late(finding),
             Expiry::Probe => self.send_probe(),
             Expiry::Nothing => {}
@@ -215,7 +245,7 @@ impl Sender<'_, '_> {
     /// Begin to repair segments that were late and are lost, or send what that leaves room for.
     fn repair_late(&mut self, finding: Finding) {
         self.plan_loss_timer();
-        self.tcb.notify_losses(self.cx.now());
+        self.notify_losses();
         if self.tcb.phase == Phase::Recovery {
             self.follow_lost_retransmission(finding);
         } else if finding.lost {
@@ -227,15 +257,15 @@ impl Sender<'_, '_> {
     /// All is done that follows from an event: have loss detection set its timer.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
-        let state = self.circumstances();
-        self.tcb.loss.settle(self.tcb.segments.as_deref(), &state, self.tcb.deadline);
+        let (loss, segments, state) = self.detection();
+        loss.settle(segments.as_deref(), &state);
         self.plan_loss_timer();
     }
 
     /// Schedule an event of the timer of loss detection, before any that is pending.
     #[inline(always)]
     pub(super) fn plan_loss_timer(&mut self) {
-        if let Some(at) = self.tcb.loss.take_wake() {
+        if let Some(at) = self.loss.take_wake() {
             self.cx.wake_at(at, self.index | LOSS_TIMER);
         }
     }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use forebay_units::Time;
 
-use super::connection::{Connection, Fresh, Phase};
+use super::connection::{Connection, Fresh};
 use super::rto::Rto;
+use super::tcb::Phase;
 use super::{Sender, TcpSenders};
 use crate::control::ControlFactory;
 
@@ -18,7 +19,7 @@ impl TcpSenders {
     #[must_use]
     pub fn with_fresh_connections(mut self, control: Arc<ControlFactory>) -> Self {
         // No segment has been sent: every window is the one that connections begin with.
-        let window = self.connections.first().map(|connection| connection.window);
+        let window = self.connections.first().map(|connection| connection.tcb.window);
         self.group.fresh = window.map(|window| Fresh { control, window });
         self
     }
@@ -36,8 +37,10 @@ impl Sender<'_, '_> {
             return false;
         }
         let (rto, control) = (Rto::new(&self.settings.rules), (fresh.control)());
-        let connection = Connection::new(una, fresh.window, rto, control, self.settings);
-        let before = std::mem::replace(self.tcb, connection);
+        let Connection { tcb, loss, segments } =
+            Connection::new(una, fresh.window, rto, control, self.settings);
+        (*self.loss, *self.segments) = (loss, segments);
+        let before = std::mem::replace(self.tcb, tcb);
         debug_assert!(una == before.nxt && una == before.max && before.deadline == Time::NEVER);
         debug_assert!(before.phase != Phase::Recovery, "all has been acknowledged");
         let tcb = &mut *self.tcb;

@@ -8,8 +8,8 @@ use forebay_network::{Observation, Packet, PacketKind};
 use forebay_units::Time;
 
 use super::Sender;
-use super::connection::Phase;
 use super::rto::Rto;
+use super::tcb::Phase;
 
 impl Sender<'_, '_> {
     /// The application has written before the connection is open: send the SYN, unless it is on its
@@ -25,13 +25,14 @@ impl Sender<'_, '_> {
 
     fn send_syn(&mut self, again: bool) {
         let now = self.cx.now();
-        let mut packet = Packet::data(now, self.flow(), 0, self.settings.overhead, self.settings.route)
-            .with_marking(self.settings.marking)
-            .with_kind(PacketKind::Probe);
+        let mut packet =
+            Packet::data(now, self.flow(), 0, self.settings.overhead, self.settings.route)
+                .with_marking(self.settings.marking)
+                .with_kind(PacketKind::Probe);
         if again {
             packet = packet.as_retransmission();
         }
-        self.tcb.phase = Phase::Opening { again };
+        self.tcb.phase = if again { Phase::Reopening } else { Phase::Opening };
         (self.tcb.timed_at, self.tcb.last_sent) = (now, now);
         self.set_timer(now + self.tcb.rto.timeout());
         self.cx.send(packet);
@@ -55,7 +56,7 @@ impl Sender<'_, '_> {
     /// SYN, data can follow.
     #[cold]
     pub(super) fn opened(&mut self, packet: &Packet) {
-        let Phase::Opening { again } = self.tcb.phase else { return };
+        let again = self.tcb.phase == Phase::Reopening;
         if !self.settings.accurate && !packet.is_last() {
             return;
         }
@@ -75,7 +76,7 @@ impl Sender<'_, '_> {
                 if self.settings.signals_srtt {
                     self.tcb.smooth_signalled(now.since(from), 1, self.settings);
                 }
-                self.tcb.loss.on_handshake(now.since(from), now);
+                self.loss.on_handshake(now.since(from), now);
             }
             None => self.tcb.rto.begin_unmeasured(&self.settings.rules),
         }

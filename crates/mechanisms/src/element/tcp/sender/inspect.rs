@@ -5,11 +5,12 @@ use forebay_network::{ElementState, FlowId, StateFact, TcpSenderState};
 use super::TcpSenders;
 use super::connection::Connection;
 use super::segments::Segments;
+use super::tcb::Tcb;
 
 impl TcpSenders {
     fn facts(&self, flow: FlowId, connection: &Connection) -> TcpSenderState {
         let (settings, rules) = (&self.settings, &self.settings.rules);
-        let Connection { una, nxt, max, end, window, deadline, .. } = *connection;
+        let Tcb { una, nxt, max, end, window, deadline, ref rto, .. } = connection.tcb;
         let segments = connection.segments.as_deref();
         // The initial timeout holds before the first measurement, whatever the minimum.
         let least = rules.min.max(rules.tick.times(2)).min(rules.initial).min(rules.max);
@@ -25,7 +26,7 @@ impl TcpSenders {
             resent: segments.map_or(0, Segments::resent),
             sacked: segments.map_or_else(Vec::new, Segments::sacked_ranges),
             sacked_total: segments.map_or(0, Segments::sacked),
-            rto: connection.rto.timeout(),
+            rto: rto.timeout(),
             rto_bounds: (least, rules.max),
             deadline,
         }

@@ -1,11 +1,12 @@
 //! The TCP senders of a group of flows.
 //!
-//! `ack` is the life of an acknowledgement and the repair of losses, `send` transmission, `events`
-//! all else that a sender is woken for. The rules that these follow stand beside: `segments` is
-//! what is known of the segments that are outstanding, `loss` decides which are lost, `reduction`,
-//! `rto`, `pacing` and `rate` are arithmetic.
+//! `ack` is the life of an acknowledgement, `recovery` the repair of losses, `send` transmission,
+//! `events` all else that a sender is woken for. The rules that these follow stand beside:
+//! `segments` is all that is known of the segments outstanding, `loss` finds which are lost,
+//! `reduction`, `rto`, `pacing` and `rate` are arithmetic.
 
 mod ack;
+mod acknowledgement;
 mod connection;
 mod events;
 mod fresh;
@@ -16,7 +17,8 @@ mod pacing;
 mod pairs;
 mod pause;
 mod plots;
-pub mod rate;
+mod rate;
+mod recovery;
 mod reduction;
 mod rto;
 pub mod segments;
@@ -24,6 +26,7 @@ mod send;
 mod settings;
 mod signalling;
 mod state;
+mod tcb;
 
 use std::sync::Arc;
 
@@ -34,18 +37,19 @@ use forebay_network::{
 };
 use forebay_units::Time;
 
-pub use settings::ReportedRtt;
 pub use state::{CongestionState, SenderState};
 
 use super::TcpParameters;
 use super::applications::clients::number_and_level;
 use super::applications::source::Source;
-use connection::{Connection, GroupState, LOSS_TIMER, PACE, WRITE};
-use rto::Rto;
-pub(super) use rto::RtoRules;
-use settings::Settings;
 use crate::element::FlowGroup;
 use crate::traffic::{TrafficPool, VideoPlan};
+use connection::{Connection, GroupState, LOSS_TIMER, PACE, WRITE};
+use loss::Loss;
+use rto::Rto;
+use segments::Segments;
+use settings::Settings;
+use tcb::Tcb;
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
 ///
@@ -128,7 +132,7 @@ impl TcpSenders {
     fn asked(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let index = packet.flow.index_in(self.settings.first);
         // It was sent before the flow stopped, and arrives after the flow has ended.
-        if self.connections[index as usize].ended {
+        if self.connections[index as usize].tcb.ended {
             return;
         }
         let answered = &mut self.group.answered[index as usize];
@@ -156,18 +160,9 @@ impl TcpSenders {
         fetch(&self.group.sources[index as usize]);
     }
 
-    fn sender<'t, 'c>(
-        &'t mut self,
-        index: u32,
-        cx: &'t mut Context<'c>,
-    ) -> Sender<'t, 'c> {
-        Sender {
-            settings: &self.settings,
-            tcb: &mut self.connections[index as usize],
-            group: &mut self.group,
-            index,
-            cx,
-        }
+    fn sender<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Sender<'t, 'c> {
+        let Connection { tcb, loss, segments } = &mut self.connections[index as usize];
+        Sender { settings: &self.settings, tcb, loss, segments, group: &mut self.group, index, cx }
     }
 }
 
@@ -234,8 +229,9 @@ impl Element for TcpSenders {
 /// A sender with all state that it may access while it handles one event.
 struct Sender<'t, 'c> {
     settings: &'t Settings,
-    /// The state of the connection (its transmission control block, RFC 9293, section 3.3.1).
-    tcb: &'t mut Connection,
+    tcb: &'t mut Tcb,
+    loss: &'t mut Loss,
+    segments: &'t mut Option<Box<Segments>>,
     group: &'t mut GroupState,
     index: u32,
     cx: &'t mut Context<'c>,
@@ -247,4 +243,3 @@ struct Sender<'t, 'c> {
 fn float(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
-

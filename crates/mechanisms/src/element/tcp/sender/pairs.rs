@@ -2,8 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use super::connection::Phase;
-use super::loss::Limit;
+use super::tcb::Phase;
 use super::{Sender, float};
 
 /// Longest time since the last segment was sent, and until the next acknowledgement, for a segment
@@ -30,8 +29,9 @@ impl Sender<'_, '_> {
     /// Returns true if a segment for which alone the window has room waits for a second one: where
     /// the acknowledgement that makes room for that is near (Linux, net/ipv4/tcp_output.c:
     /// tcp_tso_should_defer). In recovery none waits, nor after a pause, nor with a window of up to
-    /// three segments, of which one is a third, nor here where segments are paced.
-    pub(super) fn waits_for_second(&self, limit: Limit) -> bool {
+    /// three segments, of which one is a third, nor here where segments are paced. `used` bytes
+    /// count against the window.
+    pub(super) fn waits_for_second(&self, used: f64) -> bool {
         let (c, mss) = (&*self.tcb, float(self.settings.mss));
         if c.phase != Phase::Open || c.nxt + 1 >= c.end {
             return false;
@@ -41,17 +41,17 @@ impl Sender<'_, '_> {
         if second || c.una == c.max || c.window.cwnd <= 3.0 * mss {
             return false;
         }
-        if now.since(c.last_sent) > SOON || self.used(limit) + 2.0 * mss <= c.window.cwnd {
+        if now.since(c.last_sent) > SOON || used + 2.0 * mss <= c.window.cwnd {
             return false;
         }
         if c.control.pacing_rate().is_some() {
             return false;
         }
-        let first = c.segments.as_ref().and_then(|segments| segments.get(c.una));
+        let first = self.segments.as_ref().and_then(|segments| segments.get(c.una));
         match (first.filter(|first| !first.is_sacked()), c.rto.srtt()) {
             (Some(first), Some(srtt)) => {
                 let near = SOON.min(Span::from_ps(srtt.ps() / 2));
-                first.sent + srtt <= now + near
+                first.last.sent + srtt <= now + near
             }
             _ => false,
         }

@@ -3,14 +3,14 @@
 use forebay_units::Span;
 
 use super::TcpSenders;
-use super::connection::Connection;
+use super::tcb::Tcb;
 
 impl TcpSenders {
     /// The probes of part `part`: of 0 those of the group, of n those of its flow n - 1.
     pub(super) fn visit_probes(&self, part: u32, visit: &mut dyn FnMut(&str, f64)) {
         match part.checked_sub(1) {
             None => self.group_probes(visit),
-            Some(index) => flow_probes(&self.connections[index as usize], visit),
+            Some(index) => flow_probes(&self.connections[index as usize].tcb, visit),
         }
     }
 
@@ -18,7 +18,9 @@ impl TcpSenders {
     /// those that know it.
     fn group_probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let (mut flows, mut cwnd, mut flight, mut srtt) = (0.0, 0.0, 0.0, 0.0);
-        for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
+        for connection in
+            self.connections.iter().map(|it| &it.tcb).filter(|tcb| tcb.max > 0 && !tcb.ended)
+        {
             flows += 1.0;
             cwnd += connection.window.cwnd;
             flight += (connection.max - connection.una) as f64;
@@ -30,7 +32,9 @@ impl TcpSenders {
         visit("mean_flight_packets", flight * share);
         visit("mean_srtt_s", srtt * share);
         let mut sums: Vec<(String, f64, f64)> = Vec::new();
-        for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
+        for connection in
+            self.connections.iter().map(|it| &it.tcb).filter(|tcb| tcb.max > 0 && !tcb.ended)
+        {
             connection.control.probes(&mut |name, value| match sums
                 .iter_mut()
                 .find(|sum| sum.0 == name)
@@ -46,7 +50,7 @@ impl TcpSenders {
 }
 
 /// Visits the values of a flow while it lasts; before and after, none.
-fn flow_probes(connection: &Connection, visit: &mut dyn FnMut(&str, f64)) {
+fn flow_probes(connection: &Tcb, visit: &mut dyn FnMut(&str, f64)) {
     if connection.max == 0 || connection.ended {
         return;
     }

@@ -9,7 +9,7 @@ pub(super) enum Reduction {
     NewReno,
     /// The reduced window, of which pipe leaves a part (RFC 6675, section 5).
     Pipe,
-    /// What is in the network and a share of what arrives (RFC 9937).
+    /// Data in the network and a share of what arrives (RFC 9937).
     Prr,
 }
 

@@ -6,17 +6,17 @@ use crate::element::tcp::RttGain;
 
 /// The constants of the computation.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::element::tcp) struct RtoRules {
+pub(super) struct RtoRules {
     /// Weight of each of several measurements of a round trip.
-    pub(in crate::element::tcp) gain: RttGain,
+    pub(super) gain: RttGain,
     /// Clock granularity G; zero for an ideal clock.
-    pub(in crate::element::tcp) tick: Span,
+    pub(super) tick: Span,
     /// Smallest timeout.
-    pub(in crate::element::tcp) min: Span,
+    pub(super) min: Span,
     /// Largest timeout.
-    pub(in crate::element::tcp) max: Span,
+    pub(super) max: Span,
     /// Timeout before the first measurement.
-    pub(in crate::element::tcp) initial: Span,
+    pub(super) initial: Span,
 }
 
 /// SRTT after a measurement that is `share` of a round trip's (section 2.3).

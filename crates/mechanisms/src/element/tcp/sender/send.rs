@@ -1,13 +1,14 @@
 //! Transmission: lost segments first, then new ones, as far as windows, bursts and the pacer allow.
 
-use forebay_network::Packet;
+use forebay_network::{Packet, Window};
 use forebay_units::Time;
 
-use super::ack::Acknowledgement;
-use super::connection::{PACE, Phase};
-use super::loss::{Limit, Permit};
+use super::acknowledgement::Acknowledgement;
+use super::connection::PACE;
+use super::loss::Limit;
 use super::pacing::window_rate;
 use super::segments::Cause;
+use super::tcb::Phase;
 use super::{Sender, float};
 use crate::element::tcp::Pacing;
 
@@ -15,22 +16,30 @@ impl Sender<'_, '_> {
     /// Stage 7 of an acknowledgement, and after writes and timers: send what the window and the
     /// application allow.
     pub(super) fn send_allowed(&mut self, ack: Option<&Acknowledgement>) {
-        let (segments, state) = (self.tcb.segments.as_deref(), self.circumstances());
-        let Some(permit) = self.tcb.loss.permit(ack, segments, &state) else { return };
+        let (loss, segments, state) = self.detection();
+        let Some(permit) = loss.permit(ack, segments.as_deref(), &state) else { return };
+        let Window { cwnd, smss, .. } = self.tcb.window;
+        let most = cwnd + f64::from(permit.beyond) * smss;
+        let mut used = match permit.limit {
+            Limit::Outstanding => self.bytes(self.tcb.una, self.tcb.nxt),
+            Limit::Pipe | Limit::FullSegment => self.in_flight(),
+        };
         let mut left = permit.segments.min(self.settings.max_burst);
         while left > 0 && !self.tcb.held {
             let Some((number, cause)) = self.next_segment() else { return };
-            if !self.has_room(number, permit) || self.is_paced_out() {
+            let full = permit.limit == Limit::FullSegment;
+            let size = if full { smss } else { float(self.payload(number)) };
+            if used + size > most || self.is_paced_out() {
                 return;
             }
             if cause == Cause::New {
-                if self.settings.pairs && self.waits_for_second(permit.limit) {
+                if self.settings.pairs && self.waits_for_second(used) {
                     self.tcb.waits = true;
                     return;
                 }
                 self.tcb.limited += u32::from(permit.early);
             }
-            self.transmit(number, cause);
+            used += self.transmit(number, cause);
             left -= 1;
         }
     }
@@ -40,7 +49,7 @@ impl Sender<'_, '_> {
     #[inline(always)]
     fn next_segment(&mut self) -> Option<(u64, Cause)> {
         if self.tcb.phase != Phase::Open {
-            if let Some(number) = self.tcb.first_lost() {
+            if let Some(number) = self.first_lost() {
                 return Some((number, Cause::Lost));
             }
             self.tcb.nxt = self.tcb.max;
@@ -49,7 +58,7 @@ impl Sender<'_, '_> {
             return Some((self.tcb.nxt, Cause::New));
         }
         let guess = self.settings.guesses && self.tcb.phase == Phase::Recovery;
-        self.tcb.segments.as_ref().filter(|_| guess)?.guess()
+        self.segments.as_ref().filter(|_| guess)?.guess()
     }
 
     /// Returns true if the application and the receiver's window allow a segment never sent before.
@@ -79,38 +88,18 @@ impl Sender<'_, '_> {
         self.tcb.nxt < self.tcb.end
     }
 
-    /// Returns true if the congestion window has room for segment `number`.
-    #[inline(always)]
-    fn has_room(&self, number: u64, permit: Permit) -> bool {
-        let (window, used) = (&self.tcb.window, self.used(permit.limit));
-        if permit.limit == Limit::FullSegment {
-            return window.cwnd - used >= window.smss;
-        }
-        let beyond = f64::from(permit.beyond) * window.smss;
-        used + float(self.payload(number)) <= window.cwnd + beyond
-    }
-
-    /// Bytes that count against the congestion window.
-    #[inline(always)]
-    pub(super) fn used(&self, limit: Limit) -> f64 {
-        match limit {
-            Limit::Outstanding => self.bytes(self.tcb.una, self.tcb.nxt),
-            Limit::Pipe | Limit::FullSegment => self.in_flight(),
-        }
-    }
-
     /// Bytes thought to be in the network. Without a record of segments nothing is known to be lost
     /// or to have arrived above the first, but for what a timeout lost from SND.NXT on.
     #[inline]
     pub(super) fn in_flight(&self) -> f64 {
-        match &self.tcb.segments {
+        match &*self.segments {
             Some(segments) => float(segments.in_flight()),
             None => self.bytes(self.tcb.una, self.tcb.nxt),
         }
     }
 
-    /// Send segment `number` for `cause`, by the rules of recovery.
-    pub(super) fn transmit(&mut self, number: u64, cause: Cause) {
+    /// Send segment `number` for `cause`, by the rules of recovery. Returns its bytes of data.
+    pub(super) fn transmit(&mut self, number: u64, cause: Cause) -> f64 {
         if self.settings.restarts_timer && cause == Cause::Lost && number == self.tcb.una {
             // The timer measures how long the first segment has been on its way (RFC 6675, section
             // 6, the more careful variant).
@@ -121,6 +110,7 @@ impl Sender<'_, '_> {
         if let Some(prr) = &mut self.tcb.prr {
             prr.sent(sent);
         }
+        sent
     }
 
     /// Send segment `number` for `cause`. Returns its bytes of data.
@@ -165,7 +155,7 @@ impl Sender<'_, '_> {
         if self.tcb.pacer.is_some() {
             self.pace(data);
         }
-        if let Some(segments) = &mut self.tcb.segments {
+        if let Some(segments) = self.segments {
             segments.sent(number, data, cause, now);
         }
         self.cx.send(packet);
@@ -206,7 +196,7 @@ impl Sender<'_, '_> {
         let number = if new { self.tcb.nxt } else { self.tcb.max - 1 };
         self.tcb.nxt = self.tcb.nxt.max(number + 1);
         self.send(number, Cause::Probe);
-        self.tcb.loss.on_probe(!new, self.tcb.max);
+        self.loss.on_probe(!new, self.tcb.max);
         self.set_timer(self.cx.now() + self.tcb.rto.timeout());
     }
 

@@ -1,26 +1,25 @@
 //! Settings that all TCP senders of a group share.
 
 use forebay_network::{ControlNeeds, Ecn, FlowId, Marking, Packet, RouteId};
-use forebay_parameters::choice;
 use forebay_units::{Span, Time};
 
-use super::loss::Detection;
 use super::reduction::Reduction;
 use super::rto::RtoRules;
 use crate::element::FlowGroup;
 use crate::element::tcp::{
-    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters,
+    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, ReportedRtt, SackAtTimeout,
+    TcpParameters,
 };
 
-choice! {
-    /// Clock that measures the smoothed round-trip time which segments report.
-    pub enum ReportedRtt {
-        /// An ideal one, whatever the granularity of the timer.
-        Exact = "exact",
-        /// That of the timer: in whole ticks, rounded and at least one, each smoothed with a gain
-        /// of 1/8 in integers (ns-2, where the variable of the control block is so).
-        Ticks = "ticks",
-    }
+/// The way in which a connection detects losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Detection {
+    /// Duplicate acknowledgements (RFC 5681, RFC 6582).
+    Dupack,
+    /// SACKed segments above (RFC 6675).
+    Sack,
+    /// Segments sent later that have arrived (RFC 8985).
+    Rack,
 }
 
 /// They are in the form that the arithmetic needs.
@@ -152,7 +151,13 @@ impl Settings {
                 ReportedRtt::Ticks => parameters.rto_tick,
             },
             pauses: false,
-            rules: parameters.rto_rules(),
+            rules: RtoRules {
+                gain: parameters.rtt_gain,
+                tick: parameters.rto_tick,
+                min: parameters.rto_min,
+                max: parameters.rto_max,
+                initial: parameters.rto_initial,
+            },
         }
     }
 

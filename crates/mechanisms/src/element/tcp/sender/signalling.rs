@@ -3,12 +3,12 @@
 use forebay_network::Packet;
 use forebay_units::Span;
 
-use super::connection::{Connection, Phase};
 use super::rto::smooth;
 use super::settings::Settings;
+use super::tcb::{Phase, Tcb};
 
 /// Few groups come here: those on whose way a conditioner adapts to its flows.
-impl Connection {
+impl Tcb {
     /// A round-trip time was measured, one of `expected` in this round trip.
     #[cold]
     pub(super) fn smooth_signalled(&mut self, rtt: Span, expected: u64, settings: &Settings) {

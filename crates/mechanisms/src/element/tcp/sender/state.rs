@@ -4,8 +4,9 @@ use forebay_network::{Context, Window};
 use forebay_units::{Span, Time};
 
 use super::TcpSenders;
-use super::connection::{Connection, Phase};
+use super::connection::Connection;
 use super::segments::Segments;
+use super::tcb::Phase;
 
 /// The state of congestion control, in the names that the Linux kernel gives it
 /// (`include/uapi/linux/tcp.h`, `enum tcp_ca_state`).
@@ -98,7 +99,7 @@ impl TcpSenders {
     pub fn expire_if_due(&mut self, index: u32, cx: &mut Context<'_>) {
         let now = cx.now();
         let mut sender = self.sender(index, cx);
-        if sender.tcb.loss.timer_at().is_some_and(|at| at <= now) {
+        if sender.loss.timer_at().is_some_and(|at| at <= now) {
             sender.loss_timer_expired();
         }
     }
@@ -106,28 +107,29 @@ impl TcpSenders {
 
 impl Connection {
     fn state(&self) -> SenderState {
-        let segments = self.segments.as_deref();
+        let (tcb, segments) = (&self.tcb, self.segments.as_deref());
         let sacked = segments.map_or(0, Segments::sacked);
         SenderState {
-            unacknowledged: self.una,
-            unsent: self.max,
-            window: self.window,
+            unacknowledged: tcb.una,
+            unsent: tcb.max,
+            window: tcb.window,
             congestion: self.congestion(sacked),
-            round_trip: self.rto.estimate(),
-            timeout: self.rto.timeout(),
+            round_trip: tcb.rto.estimate(),
+            timeout: tcb.rto.timeout(),
             sacked,
-            pipe: segments.map_or(self.nxt - self.una, Segments::segments_in_flight),
-            marked: self.feedback.as_ref().map(|it| it.reported()).unwrap_or_default(),
+            pipe: segments.map_or(tcb.nxt - tcb.una, Segments::segments_in_flight),
+            marked: tcb.feedback.as_ref().map(|it| it.reported()).unwrap_or_default(),
         }
     }
 
     fn congestion(&self, sacked: u64) -> CongestionState {
         // A reduction for a loss sets both marks, one for ECN only the second.
-        let marked = self.una < self.reduced && self.reduced != self.recover;
-        match self.phase {
+        let tcb = &self.tcb;
+        let marked = tcb.una < tcb.reduced && tcb.reduced != tcb.recover;
+        match tcb.phase {
             Phase::Recovery => CongestionState::Recovery,
             Phase::Loss => CongestionState::Loss,
-            Phase::Opening { .. } => CongestionState::Open,
+            Phase::Opening | Phase::Reopening => CongestionState::Open,
             Phase::Open if marked => CongestionState::Cwr,
             Phase::Open if self.loss.duplicates() > 0 || sacked > 0 => CongestionState::Disorder,
             Phase::Open => CongestionState::Open,

@@ -1,10 +1,10 @@
 //! Loss detection by duplicate acknowledgements (RFC 5681, section 3.2; RFC 6582).
 
-use super::{Circumstances, Finding, Limit, LossDetection, Permit};
-use crate::element::tcp::sender::ack::Acknowledgement;
-use crate::element::tcp::sender::connection::Phase;
+use super::{Circumstances, Limit, LossDetection, Permit};
+use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
 use crate::element::tcp::sender::reduction::Reduction;
 use crate::element::tcp::sender::segments::Segments;
+use crate::element::tcp::sender::tcb::Phase;
 
 /// Loss detection by duplicate acknowledgements.
 ///
@@ -15,7 +15,7 @@ pub(in super::super) struct Dupack {
 }
 
 impl LossDetection for Dupack {
-    /// Counts duplicates; so many tell of a loss, of the first outstanding segment. The careful
+    /// Counts duplicates; so many signal the loss of the first outstanding segment. The careful
     /// variant of RFC 6582 (section 3.2, step 2) ignores them up to the recovery point: losses
     /// below it are being repaired already, and the duplicates may be caused by segments sent
     /// twice.
@@ -29,11 +29,11 @@ impl LossDetection for Dupack {
         if ack.advances() {
             self.duplicates = 0;
         }
-        if ack.advances() || state.una == state.max {
+        if ack.advances() || state.tcb.una == state.tcb.max {
             return Finding::default();
         }
         self.duplicates += 1;
-        let beyond = state.una > state.recover || state.recover == 0;
+        let beyond = state.tcb.una > state.tcb.recover || state.tcb.recover == 0;
         let heeded = state.settings.reduction == Reduction::Reno || beyond;
         let lost = self.duplicates == state.settings.threshold && heeded;
         Finding { lost, ..Finding::default() }
@@ -57,17 +57,13 @@ impl LossDetection for Dupack {
         state: &Circumstances<'_>,
     ) -> Option<Permit> {
         let permit = Permit::up_to(Limit::Outstanding);
-        if ack.is_none_or(Acknowledgement::advances) || state.phase == Phase::Recovery {
+        if ack.is_none_or(Acknowledgement::advances) || state.tcb.phase == Phase::Recovery {
             return Some(permit);
         }
         let threshold = state.settings.threshold;
-        let early = state.phase == Phase::Open && self.duplicates < threshold;
-        (early && state.settings.limited_transmit && state.nxt == state.max).then_some(Permit {
-            beyond: threshold - 1,
-            segments: 1,
-            early,
-            ..permit
-        })
+        let early = state.tcb.phase == Phase::Open && self.duplicates < threshold;
+        (early && state.settings.limited_transmit && state.tcb.nxt == state.tcb.max)
+            .then_some(Permit { beyond: threshold - 1, segments: 1, early, ..permit })
     }
 
     fn duplicates(&self) -> u32 {

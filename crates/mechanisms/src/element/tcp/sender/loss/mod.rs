@@ -10,59 +10,31 @@ use std::ops::{Deref, DerefMut};
 
 use forebay_units::{Span, Time};
 
-use super::ack::Acknowledgement;
-use super::connection::Phase;
+use super::acknowledgement::{Acknowledgement, Finding};
 use super::segments::{Segment, Segments};
-use super::settings::Settings;
+use super::settings::{Detection, Settings};
+use super::tcb::{Phase, Tcb};
 use dupack::Dupack;
 use rack::Rack;
 use sack::Sack;
 
-/// The way in which a connection detects losses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum Detection {
-    /// Duplicate acknowledgements (RFC 5681, RFC 6582).
-    Dupack,
-    /// SACKed segments above (RFC 6675).
-    Sack,
-    /// Segments sent later that have arrived (RFC 8985).
-    Rack,
-}
-
-/// The state of a connection as its loss detection sees it, at an acknowledgement or a timer.
+/// State that loss detection sees, at an acknowledgement or a timer.
 pub(super) struct Circumstances<'s> {
     pub(super) now: Time,
-    pub(super) phase: Phase,
-    pub(super) una: u64,
-    pub(super) nxt: u64,
-    pub(super) max: u64,
-    /// The recovery point.
-    pub(super) recover: u64,
-    pub(super) srtt: Option<Span>,
+    pub(super) tcb: &'s Tcb,
     pub(super) settings: &'s Settings,
 }
 
 impl Circumstances<'_> {
     /// Returns true if losses were being repaired, and all of them are by now.
-    const fn is_recovered(&self) -> bool {
-        !matches!(self.phase, Phase::Open) && self.una >= self.recover
+    fn is_recovered(&self) -> bool {
+        self.tcb.phase != Phase::Open && self.tcb.una >= self.tcb.recover
     }
 
     /// Returns true if losses are still being repaired.
-    const fn is_recovering(&self) -> bool {
-        !matches!(self.phase, Phase::Open) && self.una < self.recover
+    fn is_recovering(&self) -> bool {
+        self.tcb.phase != Phase::Open && self.tcb.una < self.tcb.recover
     }
-}
-
-/// Outcome of loss detection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Finding {
-    /// Losses are to be repaired, unless they are being.
-    pub(super) lost: bool,
-    /// A retransmission of this recovery was lost (RFC 5681, section 4.3).
-    pub(super) lost_again: bool,
-    /// A loss probe repaired a loss of which nothing else tells (RFC 8985, section 7.4).
-    pub(super) repaired: bool,
 }
 
 /// Expiry of the timer of loss detection.
@@ -80,7 +52,7 @@ pub(super) enum Expiry {
 pub(super) enum Limit {
     /// All that is outstanding (FlightSize of RFC 5681).
     Outstanding,
-    /// What is thought to be in the network.
+    /// Data thought to be in the network.
     Pipe,
     /// The same, while it leaves room for a full segment (RFC 6675, section 5, step C).
     FullSegment,
@@ -141,14 +113,8 @@ pub(super) trait LossDetection {
     /// The repair of losses begins.
     fn on_recovery(&mut self, _segments: Option<&mut Segments>, _state: &Circumstances<'_>) {}
 
-    /// All is done that follows from an event; the retransmission timer is due at `timeout_at`.
-    fn settle(
-        &mut self,
-        _segments: Option<&Segments>,
-        _state: &Circumstances<'_>,
-        _timeout_at: Time,
-    ) {
-    }
+    /// All is done that follows from an event.
+    fn settle(&mut self, _segments: Option<&Segments>, _state: &Circumstances<'_>) {}
 
     /// Time at which the timer of loss detection expires; until then that of retransmission does
     /// not.
@@ -209,7 +175,7 @@ impl Loss {
     }
 }
 
-/// What is rare goes by the trait.
+/// Calls of what is rare go by the trait.
 impl Deref for Loss {
     type Target = dyn LossDetection;
 
@@ -232,7 +198,7 @@ impl DerefMut for Loss {
     }
 }
 
-/// What follows from most acknowledgements is called directly.
+/// Calls of what follows from most acknowledgements are direct.
 impl Loss {
     #[inline(always)]
     pub(super) fn on_ack(
@@ -256,13 +222,8 @@ impl Loss {
     }
 
     #[inline(always)]
-    pub(super) fn settle(
-        &mut self,
-        segments: Option<&Segments>,
-        state: &Circumstances<'_>,
-        timeout_at: Time,
-    ) {
-        each!(self, it => it.settle(segments, state, timeout_at));
+    pub(super) fn settle(&mut self, segments: Option<&Segments>, state: &Circumstances<'_>) {
+        each!(self, it => it.settle(segments, state));
     }
 
     #[inline(always)]

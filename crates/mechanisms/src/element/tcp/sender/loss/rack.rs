@@ -4,10 +4,10 @@ use forebay_units::{Span, Time};
 
 use super::reordering::{Inputs, Reordering, Transmission};
 use super::tlp::{Probe, ProbeAck, Verdict, probe_at};
-use super::{Circumstances, Expiry, Finding, Limit, LossDetection, Permit};
-use crate::element::tcp::sender::ack::Acknowledgement;
-use crate::element::tcp::sender::connection::Phase;
+use super::{Circumstances, Expiry, Limit, LossDetection, Permit};
+use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
 use crate::element::tcp::sender::segments::{Segment, Segments};
+use crate::element::tcp::sender::tcb::Phase;
 
 /// Loss detection by time: a segment is lost if one that was sent later has arrived, and the
 /// reordering window has passed since.
@@ -57,17 +57,22 @@ impl Rack {
     /// Take note of what has arrived, and find what therefore is lost: the window is resized
     /// (section 6.2, step 4), losses marked (step 5), and the timer set for the last of what is
     /// late.
-    fn detect(&mut self, segments: &mut Segments, dsack: bool, state: &Circumstances<'_>) -> Finding {
+    fn detect(
+        &mut self,
+        segments: &mut Segments,
+        dsack: bool,
+        state: &Circumstances<'_>,
+    ) -> Finding {
         self.reordering.update();
         self.reordering.resize(&Inputs {
-            una: state.una,
-            nxt: state.nxt,
+            una: state.tcb.una,
+            nxt: state.tcb.nxt,
             dsack,
             recovering: state.is_recovering(),
             recovered: state.is_recovered(),
             sacked: segments.sacked(),
             threshold: u64::from(state.settings.threshold),
-            srtt: state.srtt,
+            srtt: state.tcb.rto.srtt(),
         });
         let latest = self.lose_late(segments, state.now);
         match (latest, self.timer) {
@@ -78,7 +83,9 @@ impl Rack {
         let repairing = state.is_recovering();
         Finding {
             lost: !repairing && segments.first_lost().is_some(),
-            lost_again: repairing && state.phase == Phase::Recovery && self.lost_again(state.now),
+            lost_again: repairing
+                && state.tcb.phase == Phase::Recovery
+                && self.lost_again(state.now),
             repaired: false,
         }
     }
@@ -89,7 +96,7 @@ impl Rack {
         let newest = self.reordering.newest()?;
         let (mut latest, mut next) = (None, segments.oldest());
         while let Some(number) = next {
-            let sent = segments.get(number)?.sent;
+            let sent = segments.get(number)?.last.sent;
             if sent > newest.sent {
                 break;
             }
@@ -104,8 +111,8 @@ impl Rack {
     }
 
     fn lose(&mut self, segments: &mut Segments, number: u64) {
-        if let Some((sent, true)) = segments.lose(number) {
-            self.lost_again = self.lost_again.max(Some(sent));
+        if let Some(last) = segments.lose(number).filter(|last| last.repeated) {
+            self.lost_again = self.lost_again.max(Some(last.sent));
         }
     }
 
@@ -137,9 +144,9 @@ impl Rack {
 
 impl LossDetection for Rack {
     fn on_arrival(&mut self, number: u64, segment: &Segment, echo: Option<Time>, now: Time) {
-        let last = Transmission { sent: segment.sent, number };
-        self.reordering.delivered(last, segment.repeated, echo, now);
-        self.measured |= !segment.repeated;
+        let last = Transmission { sent: segment.last.sent, number };
+        self.reordering.delivered(last, segment.last.repeated, echo, now);
+        self.measured |= !segment.last.repeated;
     }
 
     fn on_ack(
@@ -159,9 +166,9 @@ impl LossDetection for Rack {
         let Some(segments) = segments else { return };
         let mut next = segments.oldest();
         while let Some(number) = next {
-            let Some(sent) = segments.get(number).map(|segment| segment.sent) else { break };
+            let Some(sent) = segments.get(number).map(|segment| segment.last.sent) else { break };
             next = segments.sent_after(number);
-            if number == state.una || self.reordering.is_overdue(sent, state.now) {
+            if number == state.tcb.una || self.reordering.is_overdue(sent, state.now) {
                 segments.lose(number);
             }
         }
@@ -197,12 +204,12 @@ impl LossDetection for Rack {
     ///
     /// One that could not be sent when it is due (section 7.3), because another is in flight or no
     /// round-trip time was measured since, is not scheduled.
-    fn settle(&mut self, segments: Option<&Segments>, state: &Circumstances<'_>, timeout_at: Time) {
+    fn settle(&mut self, segments: Option<&Segments>, state: &Circumstances<'_>) {
         let sacked = segments.is_some_and(|segments| segments.sacked() > 0);
-        let outstanding = state.nxt - state.una;
-        let quiet = state.phase == Phase::Open && !sacked && outstanding > 0;
+        let outstanding = state.tcb.nxt - state.tcb.una;
+        let quiet = state.tcb.phase == Phase::Open && !sacked && outstanding > 0;
         let quiet = quiet && state.settings.tail_loss_probe;
-        let sent = std::mem::replace(&mut self.max, state.max) < state.max;
+        let sent = std::mem::replace(&mut self.max, state.tcb.max) < state.tcb.max;
         let progress = std::mem::take(&mut self.progress) || sent;
         if outstanding == 0 {
             self.timer = None;
@@ -213,9 +220,9 @@ impl LossDetection for Rack {
             _ => {}
         }
         let able = self.measured && self.probe.is_none();
-        if let Some(srtt) = state.srtt.filter(|_| quiet && able && progress) {
+        if let Some(srtt) = state.tcb.rto.srtt().filter(|_| quiet && able && progress) {
             let delay = (outstanding == 1).then_some(state.settings.max_ack_delay);
-            let at = probe_at(srtt, delay, state.now, timeout_at);
+            let at = probe_at(srtt, delay, state.now, state.tcb.deadline);
             self.timer = Some((at, Purpose::Probe));
         }
     }
@@ -244,7 +251,7 @@ impl LossDetection for Rack {
         segments: Option<&Segments>,
         state: &Circumstances<'_>,
     ) -> Option<Permit> {
-        let open = state.phase == Phase::Open;
+        let open = state.tcb.phase == Phase::Open;
         let limited = open && !state.settings.limited_transmit;
         let limit = if limited { Limit::Outstanding } else { Limit::Pipe };
         let early = open && segments.is_some_and(|segments| segments.sacked() > 0);

@@ -1,10 +1,10 @@
 //! Loss detection by counting the SACKed segments above one (RFC 6675).
 
-use super::{Circumstances, Finding, Limit, LossDetection, Permit};
+use super::{Circumstances, Limit, LossDetection, Permit};
 use crate::element::tcp::SackAtTimeout;
-use crate::element::tcp::sender::ack::Acknowledgement;
-use crate::element::tcp::sender::connection::Phase;
-use crate::element::tcp::sender::segments::{Cause, Segments};
+use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
+use crate::element::tcp::sender::segments::Segments;
+use crate::element::tcp::sender::tcb::Phase;
 
 /// Loss detection by counting the SACKed segments above one.
 ///
@@ -30,18 +30,18 @@ impl LossDetection for Sack {
             self.duplicates = 0;
         }
         let Some(segments) = segments else { return Finding::default() };
-        if state.phase == Phase::Loss && state.is_recovering() {
+        if state.tcb.phase == Phase::Loss && state.is_recovering() {
             return Finding::default();
         }
         let threshold = state.settings.threshold;
         segments.lose_by_count(u64::from(threshold));
-        if ack.newly_sacked == 0 || state.phase == Phase::Recovery {
+        if ack.newly_sacked == 0 || state.tcb.phase == Phase::Recovery {
             return Finding::default();
         }
         self.duplicates += 1;
         // What an earlier recovery sent again counts as sent once (steps 3.1 and 4.2).
         segments.forget_resent();
-        let lost = segments.first_lost() == Some(state.una) || self.duplicates >= threshold;
+        let lost = segments.first_lost() == Some(state.tcb.una) || self.duplicates >= threshold;
         Finding { lost, ..Finding::default() }
     }
 
@@ -59,7 +59,7 @@ impl LossDetection for Sack {
     /// steps 4.3 and 4.5).
     fn on_recovery(&mut self, segments: Option<&mut Segments>, state: &Circumstances<'_>) {
         if let Some(segments) = segments {
-            segments.begin_recovery(state.recover);
+            segments.begin_recovery(state.tcb.recover);
         }
     }
 
@@ -74,11 +74,11 @@ impl LossDetection for Sack {
     ) -> Option<Permit> {
         let news = ack.is_some_and(|ack| ack.newly_sacked > 0);
         let duplicate = ack.is_some_and(|ack| !ack.advances());
-        match state.phase {
+        match state.tcb.phase {
             Phase::Open if news && state.settings.limited_transmit => {
                 Some(Permit { early: true, ..Permit::up_to(Limit::FullSegment) })
             }
-            Phase::Open | Phase::Opening { .. } => {
+            Phase::Open | Phase::Opening | Phase::Reopening => {
                 (!duplicate).then_some(Permit::up_to(Limit::Outstanding))
             }
             _ if duplicate && !news => None,

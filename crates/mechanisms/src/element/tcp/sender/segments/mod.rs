@@ -1,11 +1,15 @@
 //! The segments that a sender has outstanding: one record of each.
 
+mod order;
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use forebay_network::{LostSegment, RateSample, SackBlocks};
 use forebay_units::Time;
 
-use super::rate::{Rate, Stamp, Volume};
+use super::rate::{Rate, Stamp, Transmission, Volume};
 
 /// State of an outstanding segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,18 +49,13 @@ pub enum Cause {
 /// A segment that was sent and is not acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
-    /// Time of its last transmission.
-    pub sent: Time,
-    /// State of rate sampling at its last transmission.
-    pub(super) stamp: Stamp,
+    /// Its last transmission.
+    pub last: Transmission,
     /// The low bits of the numbers of the segments sent before and after it, of those in the
     /// network; its own at the ends.
     earlier: u32,
     later: u32,
-    pub(super) bytes: u16,
     state: State,
-    /// True if it was sent more than once.
-    pub repeated: bool,
     /// True if it was counted as delivered, which a receiver that reneges does not undo.
     delivered: bool,
 }
@@ -77,6 +76,27 @@ impl Segment {
     }
 }
 
+/// Bytes and number of the segments in each state.
+#[derive(Debug, Default)]
+struct Counts {
+    volumes: [u64; STATES],
+    numbers: [u64; STATES],
+}
+
+impl Counts {
+    #[inline(always)]
+    const fn add(&mut self, state: State, bytes: u16) {
+        self.volumes[state as usize] += bytes as u64;
+        self.numbers[state as usize] += 1;
+    }
+
+    #[inline(always)]
+    const fn remove(&mut self, state: State, bytes: u16) {
+        self.volumes[state as usize] -= bytes as u64;
+        self.numbers[state as usize] -= 1;
+    }
+}
+
 /// The outstanding segments of a connection, in the order of their numbers and in that of their
 /// last transmissions, with all that is known of them. Volumes are in bytes of data.
 ///
@@ -86,9 +106,7 @@ pub struct Segments {
     /// The segments from `base` on, which is SND.UNA.
     list: VecDeque<Segment>,
     base: u64,
-    /// Bytes and number of the segments in each state.
-    volumes: [u64; STATES],
-    numbers: [u64; STATES],
+    counts: Counts,
     /// Bytes found lost so far, in all.
     found: u64,
     /// No segment below this one is in [`State::Lost`].
@@ -121,8 +139,7 @@ impl Segments {
         Self {
             list: VecDeque::new(),
             base: first,
-            volumes: [0; STATES],
-            numbers: [0; STATES],
+            counts: Counts::default(),
             found: 0,
             lost_from: 0,
             highest_sacked: 0,
@@ -140,20 +157,18 @@ impl Segments {
     }
 
     const fn volume(&self, state: State) -> u64 {
-        self.volumes[state as usize]
+        self.counts.volumes[state as usize]
     }
 
     const fn number_of(&self, state: State) -> u64 {
-        self.numbers[state as usize]
+        self.counts.numbers[state as usize]
     }
 
     /// Data thought to be in the network (pipe of RFC 6675, section 4): what was sent, but for what
     /// SACK has reported and what was found lost, and what was sent again.
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
-        self.volume(State::InFlight)
-            + self.volume(State::Resent)
-            + 2 * self.volume(State::Doubled)
+        self.volume(State::InFlight) + self.volume(State::Resent) + 2 * self.volume(State::Doubled)
     }
 
     /// The same in segments.
@@ -224,17 +239,13 @@ impl Segments {
             self.send_again(number, cause, idle, now);
             return;
         }
-        self.volumes[State::InFlight as usize] += u64::from(bytes);
-        self.numbers[State::InFlight as usize] += 1;
+        self.counts.add(State::InFlight, bytes);
         let stamp = self.stamp(idle, now);
         self.list.push_back(Segment {
-            sent: now,
-            stamp,
+            last: Transmission { sent: now, bytes, repeated: false, stamp },
             earlier: 0,
             later: 0,
-            bytes,
             state: State::InFlight,
-            repeated: false,
             delivered: false,
         });
         if self.ordered {
@@ -274,7 +285,8 @@ impl Segments {
         }
         let stamp = self.stamp(idle, now);
         let segment = &mut self.list[place];
-        (segment.sent, segment.stamp, segment.repeated) = (now, stamp, true);
+        let bytes = segment.last.bytes;
+        segment.last = Transmission { sent: now, bytes, repeated: true, stamp };
         if self.ordered {
             self.append(place, number);
         }
@@ -283,23 +295,19 @@ impl Segments {
     /// Have the segment at `place` be in `state`.
     fn change(&mut self, place: usize, state: State) {
         let segment = &mut self.list[place];
-        let bytes = u64::from(segment.bytes);
         let before = std::mem::replace(&mut segment.state, state);
-        self.volumes[before as usize] -= bytes;
-        self.numbers[before as usize] -= 1;
-        self.volumes[state as usize] += bytes;
-        self.numbers[state as usize] += 1;
+        self.counts.remove(before, segment.last.bytes);
+        self.counts.add(state, segment.last.bytes);
     }
 
-    /// Segment `number`, if it is in the network, is lost. Returns the time at which it was sent
-    /// last, and true if that was not the first time.
-    pub fn lose(&mut self, number: u64) -> Option<(Time, bool)> {
+    /// Segment `number`, if it is in the network, is lost. Returns its last transmission then.
+    pub fn lose(&mut self, number: u64) -> Option<Transmission> {
         let place = self.place(number)?;
         let segment = self.list.get(place)?;
         if segment.copies() == 0 {
             return None;
         }
-        let last = (segment.sent, segment.repeated);
+        let last = segment.last;
         self.unlink(place, number);
         self.find_lost(place, number, State::Lost);
         self.lost_from = self.lost_from.min(number);
@@ -307,12 +315,15 @@ impl Segments {
     }
 
     /// Segment `number` at `place` is found lost, and in `state` from now on.
+    #[inline]
     fn find_lost(&mut self, place: usize, number: u64, state: State) {
-        self.change(place, state);
-        let segment = &self.list[place];
-        self.found += u64::from(segment.bytes);
+        let segment = &mut self.list[place];
+        let before = std::mem::replace(&mut segment.state, state);
+        self.counts.remove(before, segment.last.bytes);
+        self.counts.add(state, segment.last.bytes);
+        self.found += u64::from(segment.last.bytes);
         if let Some(rate) = &mut self.rate {
-            rate.lost(number, segment, self.found);
+            rate.lost(number, &segment.last, self.found);
         }
     }
 
@@ -323,7 +334,7 @@ impl Segments {
         });
     }
 
-    /// What SACK has reported is forgotten: the receiver might have reneged (RFC 2018, section 8).
+    /// Forget what SACK has reported: the receiver might have reneged (RFC 2018, section 8).
     pub(super) fn forget_sacked(&mut self) {
         for place in 0..self.list.len() {
             if self.list[place].is_sacked() {
@@ -364,8 +375,9 @@ impl Segments {
     ) -> u64 {
         let before = self.sacked();
         let (from, max) = (from.max(self.base), self.end());
-        for block in blocks.as_slice() {
-            if self.seen.as_slice().contains(block) {
+        for (index, block) in blocks.as_slice().iter().enumerate() {
+            let seen = self.seen.as_slice();
+            if seen.get(index) == Some(block) || seen.contains(block) {
                 continue;
             }
             let (mut number, end) = (block.0.max(from), block.1.min(max));
@@ -374,7 +386,7 @@ impl Segments {
             }
             // What a block before it had reported, it has but made longer.
             let known = |seen: &&(u64, u64)| seen.0 <= number && number < seen.1 && seen.1 <= max;
-            if let Some(seen) = self.seen.as_slice().iter().find(known) {
+            if let Some(seen) = seen.iter().find(known) {
                 number = seen.1;
             }
             (number..end).for_each(|number| self.deliver(number, now, &mut arrived));
@@ -388,15 +400,15 @@ impl Segments {
     /// `arrived`.
     pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
         while self.base < una
-            && let Some(&Segment { state, bytes, .. }) = self.list.front()
+            && let Some(&Segment { state, last: Transmission { bytes, .. }, .. }) =
+                self.list.front()
         {
             if state == State::Sacked {
                 self.above -= u64::from(self.base >= self.counted_to);
             } else {
                 self.arrive(0, self.base, now, &mut arrived);
             }
-            self.volumes[state as usize] -= u64::from(bytes);
-            self.numbers[state as usize] -= 1;
+            self.counts.remove(State::Sacked, bytes);
             self.list.pop_front();
             self.base += 1;
         }
@@ -405,17 +417,17 @@ impl Segments {
     }
 
     /// The receiver has segment `number`, unless that is known.
+    #[inline]
     pub fn deliver(&mut self, number: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
         let Some(place) = self.place(number) else { return };
         if self.list.get(place).is_some_and(|segment| !segment.is_sacked()) {
             self.arrive(place, number, now, &mut arrived);
-            self.change(place, State::Sacked);
             self.above += u64::from(number >= self.counted_to);
         }
     }
 
-    /// Segment `number` at `place` has arrived: have loss detection and sampling know, and take it
-    /// out of the network.
+    /// Segment `number` at `place` has arrived, which is news.
+    #[inline(always)]
     fn arrive(
         &mut self,
         place: usize,
@@ -424,13 +436,17 @@ impl Segments {
         arrived: &mut impl FnMut(u64, &Segment),
     ) {
         let segment = &mut self.list[place];
+        let live = segment.copies() > 0;
+        let state = std::mem::replace(&mut segment.state, State::Sacked);
+        self.counts.remove(state, segment.last.bytes);
+        self.counts.add(State::Sacked, segment.last.bytes);
         if !std::mem::replace(&mut segment.delivered, true) {
             arrived(number, segment);
             if let Some(rate) = &mut self.rate {
-                rate.delivered(number, segment, now);
+                rate.delivered(number, &segment.last, now);
             }
         }
-        if segment.copies() > 0 {
+        if live {
             self.unlink(place, number);
         }
     }
@@ -449,7 +465,9 @@ impl Segments {
                 State::Sacked if self.above == threshold => return,
                 State::Sacked => self.above -= 1,
                 State::InFlight => {
-                    self.lose(self.counted_to);
+                    self.unlink(place, self.counted_to);
+                    self.find_lost(place, self.counted_to, State::Lost);
+                    self.lost_from = self.lost_from.min(self.counted_to);
                 }
                 // One copy of two remains.
                 State::Doubled => self.find_lost(place, self.counted_to, State::Resent),
@@ -498,66 +516,6 @@ impl Segments {
     }
 }
 
-/// The order of last transmissions: each operation takes constant time, so that loss detection by
-/// time costs as much as there are segments that are late.
-impl Segments {
-    /// The segment in the network that was sent first.
-    #[must_use]
-    pub fn oldest(&self) -> Option<u64> {
-        (self.listed > 0).then_some(self.oldest)
-    }
-
-    /// The segment that was sent after `number`, which is in the network.
-    #[must_use]
-    pub fn sent_after(&self, number: u64) -> Option<u64> {
-        (number != self.newest).then(|| self.get(number).map(|it| self.number(it.later)))?
-    }
-
-    /// The outstanding segment whose number has these low bits.
-    const fn number(&self, low: u32) -> u64 {
-        self.base + low.wrapping_sub(self.base as u32) as u64
-    }
-
-    /// Segment `number` at `place` is the last to be sent.
-    fn append(&mut self, place: usize, number: u64) {
-        let low = number as u32;
-        let mut earlier = low;
-        if self.listed == 0 {
-            self.oldest = number;
-        } else if let Some(last) = self.place(self.newest) {
-            self.list[last].later = low;
-            earlier = self.newest as u32;
-        }
-        let segment = &mut self.list[place];
-        (segment.earlier, segment.later) = (earlier, low);
-        self.newest = number;
-        self.listed += 1;
-    }
-
-    /// Segment `number` at `place`, which is in the order, leaves it.
-    #[inline(always)]
-    fn unlink(&mut self, place: usize, number: u64) {
-        if self.ordered {
-            self.unlink_ordered(place, number);
-        }
-    }
-
-    fn unlink_ordered(&mut self, place: usize, number: u64) {
-        let Segment { earlier, later, .. } = self.list[place];
-        let (before, after) = (self.number(earlier), self.number(later));
-        match (number == self.oldest, number == self.newest) {
-            (true, true) => {}
-            (true, false) => self.oldest = after,
-            (false, true) => self.newest = before,
-            (false, false) => {
-                let (low, high) = ((before - self.base) as usize, (after - self.base) as usize);
-                (self.list[low].later, self.list[high].earlier) = (later, earlier);
-            }
-        }
-        self.listed -= 1;
-    }
-}
-
 /// Samples of the delivery rate, where the law takes them.
 impl Segments {
     /// An acknowledgement arrives, if that has not been said since the last sample: `unsent` tells
@@ -587,151 +545,5 @@ impl Segments {
     pub fn sample(&mut self, now: Time) -> Option<RateSample> {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
         self.rate.as_mut().map(|rate| rate.sample(volume, now))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Segments `first..end` of 1 B each are sent.
-    fn flight(first: u64, end: u64) -> Segments {
-        let mut segments = Segments::new(first, false, true);
-        (first..end).for_each(|number| segments.sent(number, 1, Cause::New, Time::ZERO));
-        segments
-    }
-
-    /// SACK reports the segments `numbers`, one acknowledgement each.
-    fn sack(segments: &mut Segments, numbers: &[u64]) -> u64 {
-        let report = |&number: &u64| {
-            let mut blocks = SackBlocks::default();
-            blocks.push(number, number + 1);
-            segments.sack(&blocks, 0, Time::ZERO, |_, _| {})
-        };
-        let news = numbers.iter().map(report).sum();
-        segments.lose_by_count(3);
-        news
-    }
-
-    fn resend(segments: &mut Segments, number: u64, cause: Cause) {
-        segments.sent(number, 1, cause, Time::ZERO);
-    }
-
-    /// Pipe counts what is neither lost nor arrived (RFC 6675, section 4): segments 1..10 sent,
-    /// HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above and are lost; 6..10
-    /// are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7 SACKed, 8..10 and the
-    /// retransmission remain: 4, and the next segment is 2.
-    #[test]
-    fn pipe_counts_what_is_neither_lost_nor_arrived() {
-        let mut segments = flight(1, 11);
-        assert_eq!(sack(&mut segments, &[3, 4, 5]), 3);
-        assert_eq!((segments.first_lost(), segments.in_flight()), (Some(1), 5));
-        resend(&mut segments, 1, Cause::Lost);
-        assert_eq!(segments.in_flight(), 6);
-        assert_eq!(sack(&mut segments, &[6, 7]), 2);
-        assert_eq!((segments.first_lost(), segments.in_flight()), (Some(2), 4));
-        resend(&mut segments, 2, Cause::Lost);
-        assert_eq!((segments.first_lost(), segments.in_flight()), (None, 5));
-        // Repeated blocks are no news.
-        assert_eq!(sack(&mut segments, &[3, 7]), 0);
-    }
-
-    /// The next segment follows the rules of RFC 6675's NextSeg in order: lost holes first, then,
-    /// where there is no new data, holes that may only be late, which SetPipe() then counts twice,
-    /// then one rescue of the highest outstanding segment.
-    #[test]
-    fn the_next_segment_follows_the_rules_in_order() {
-        let mut segments = flight(1, 11);
-        segments.begin_recovery(11);
-        // The third highest SACKed segment is 4: only 1 is lost.
-        sack(&mut segments, &[2, 3, 4, 6, 8]);
-        assert_eq!(segments.first_lost(), Some(1));
-        resend(&mut segments, 1, Cause::Lost);
-        assert_eq!((segments.first_lost(), segments.in_flight()), (None, 5));
-        for hole in [5, 7] {
-            assert_eq!(segments.guess(), Some((hole, Cause::Guess)));
-            resend(&mut segments, hole, Cause::Guess);
-        }
-        assert_eq!(segments.in_flight(), 7);
-        // 9 and 10 lie above every SACKed segment: only the rescue reaches them, and only once the
-        // cumulative acknowledgement has passed the segment retransmitted first.
-        assert_eq!(segments.guess(), None);
-        segments.advance(9, Time::ZERO, |_, _| {});
-        assert_eq!(segments.guess(), Some((10, Cause::Rescue)));
-        resend(&mut segments, 10, Cause::Rescue);
-        assert_eq!((segments.guess(), segments.in_flight()), (None, 2));
-    }
-
-    /// A plain model: each outstanding segment's state, and the order of last transmissions.
-    #[derive(Default)]
-    struct Model {
-        /// From SND.UNA on: SACKed, found lost, counted as sent again.
-        states: Vec<(bool, bool, bool)>,
-        una: u64,
-        /// Those in the network, the one sent first in front.
-        order: Vec<u64>,
-    }
-
-    impl Model {
-        fn pipe(&self) -> u64 {
-            let live = self.states.iter().filter(|state| !state.0);
-            live.map(|&(_, lost, resent)| u64::from(!lost) + u64::from(resent)).sum()
-        }
-
-        fn first_lost(&self) -> Option<u64> {
-            let at = self.states.iter().position(|state| *state == (false, true, false));
-            at.map(|at| self.una + at as u64)
-        }
-    }
-
-    /// Counts and order agree with their definitions: after every step of a long random episode
-    /// they are those of a plain list of states, by which pipe is computed.
-    #[test]
-    fn the_record_agrees_with_a_plain_list() {
-        let mut stream = forebay_kernel::Streams::new(5, 0).named("segments");
-        let (mut segments, mut model) = (flight(0, 0), Model::default());
-        for _ in 0..20_000 {
-            let max = model.una + model.states.len() as u64;
-            let any = model.una + stream.below(max - model.una + 1);
-            let at = (any - model.una) as usize;
-            match stream.below(6) {
-                0 | 1 => {
-                    segments.sent(max, 1, Cause::New, Time::ZERO);
-                    model.states.push((false, false, false));
-                    model.order.push(max);
-                }
-                2 if any < max => {
-                    segments.lose(any);
-                    if model.order.contains(&any) {
-                        model.states[at] = (false, true, false);
-                        model.order.retain(|number| *number != any);
-                    }
-                }
-                3 => {
-                    if let Some(number) = segments.first_lost() {
-                        resend(&mut segments, number, Cause::Lost);
-                        model.states[(number - model.una) as usize].2 = true;
-                        model.order.push(number);
-                    }
-                }
-                4 if any < max => {
-                    segments.deliver(any, Time::ZERO, |_, _| {});
-                    model.states[at] = (true, false, false);
-                    model.order.retain(|number| *number != any);
-                }
-                _ if max - model.una > 20 => {
-                    let una = model.una + 1 + stream.below(15);
-                    segments.advance(una, Time::ZERO, |_, _| {});
-                    model.states.drain(..(una - model.una) as usize);
-                    model.una = una;
-                    model.order.retain(|number| *number >= una);
-                }
-                _ => {}
-            }
-            assert_eq!(segments.in_flight(), model.pipe());
-            assert_eq!(segments.first_lost(), model.first_lost());
-            let order = std::iter::successors(segments.oldest(), |at| segments.sent_after(*at));
-            assert!(order.eq(model.order.iter().copied()));
-        }
     }
 }

@@ -1,0 +1,63 @@
+//! The order of last transmissions.
+
+use super::{Segment, Segments};
+
+/// The order of last transmissions: each operation takes constant time, so that loss detection by
+/// time costs as much as there are segments that are late.
+impl Segments {
+    /// The segment in the network that was sent first.
+    #[must_use]
+    pub fn oldest(&self) -> Option<u64> {
+        (self.listed > 0).then_some(self.oldest)
+    }
+
+    /// The segment that was sent after `number`, which is in the network.
+    #[must_use]
+    pub fn sent_after(&self, number: u64) -> Option<u64> {
+        (number != self.newest).then(|| self.get(number).map(|it| self.number(it.later)))?
+    }
+
+    /// The outstanding segment whose number has these low bits.
+    const fn number(&self, low: u32) -> u64 {
+        self.base + low.wrapping_sub(self.base as u32) as u64
+    }
+
+    /// Segment `number` at `place` is the last to be sent.
+    pub(super) fn append(&mut self, place: usize, number: u64) {
+        let low = number as u32;
+        let mut earlier = low;
+        if self.listed == 0 {
+            self.oldest = number;
+        } else if let Some(last) = self.place(self.newest) {
+            self.list[last].later = low;
+            earlier = self.newest as u32;
+        }
+        let segment = &mut self.list[place];
+        (segment.earlier, segment.later) = (earlier, low);
+        self.newest = number;
+        self.listed += 1;
+    }
+
+    /// Segment `number` at `place`, which is in the order, leaves it.
+    #[inline(always)]
+    pub(super) fn unlink(&mut self, place: usize, number: u64) {
+        if self.ordered {
+            self.unlink_ordered(place, number);
+        }
+    }
+
+    fn unlink_ordered(&mut self, place: usize, number: u64) {
+        let Segment { earlier, later, .. } = self.list[place];
+        let (before, after) = (self.number(earlier), self.number(later));
+        match (number == self.oldest, number == self.newest) {
+            (true, true) => {}
+            (true, false) => self.oldest = after,
+            (false, true) => self.newest = before,
+            (false, false) => {
+                let (low, high) = ((before - self.base) as usize, (after - self.base) as usize);
+                (self.list[low].later, self.list[high].earlier) = (later, earlier);
+            }
+        }
+        self.listed -= 1;
+    }
+}
