@@ -3,7 +3,7 @@
 use forebay_units::{Span, Time};
 
 use super::reordering::{Inputs, Reordering, Transmission};
-use super::tlp::{Probe, ProbeAck, Verdict, probe_at};
+use super::tlp::{LossProbe, ProbeAck, Verdict, probe_at};
 use super::{Circumstances, Expiry, Limit, LossDetection, Permit};
 use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
 use crate::element::tcp::sender::segments::{Segment, Segments};
@@ -20,7 +20,7 @@ pub(in super::super) struct Rack {
     /// Time at which the window was last reduced for a loss.
     reduced_at: Time,
     /// The loss probe of which nothing is known yet.
-    probe: Option<Probe>,
+    probe: Option<LossProbe>,
     /// A round-trip time has been measured since the last probe, or since the start.
     measured: bool,
     /// New data was acknowledged: a probe is to be scheduled.
@@ -187,7 +187,7 @@ impl LossDetection for Rack {
 
     fn on_probe(&mut self, resent: bool, end: u64) {
         (self.measured, self.max) = (false, end);
-        self.probe = Some(Probe { end, resent });
+        self.probe = Some(LossProbe { end, resent });
     }
 
     fn on_handshake(&mut self, rtt: Span, now: Time) {

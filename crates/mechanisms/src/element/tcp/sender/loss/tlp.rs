@@ -4,7 +4,7 @@ use forebay_units::{Span, Time};
 
 /// A loss probe that was sent, and of which nothing is known yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Probe {
+pub(super) struct LossProbe {
     /// SND.NXT when it had been sent (`TLP.end_seq`).
     pub(super) end: u64,
     /// True if it was a segment sent before (`TLP.is_retrans`).
@@ -33,7 +33,7 @@ pub(super) struct ProbeAck {
     pub(super) bare_duplicate: bool,
 }
 
-impl Probe {
+impl LossProbe {
     /// Judges the probe by `ack` (`TLP_process_ack` of section 7.4.2).
     pub(super) fn judge(&self, ack: &ProbeAck) -> Verdict {
         if ack.number < self.end {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_probe_repairs_a_loss_unless_a_duplicate_arrives() {
         let ack = |number| ProbeAck { number, dsack: None, bare_duplicate: false };
-        let probe = Probe { end: 10, resent: true };
+        let probe = LossProbe { end: 10, resent: true };
         assert_eq!(probe.judge(&ack(9)), Verdict::Outstanding);
         assert_eq!(probe.judge(&ack(10)), Verdict::Outstanding);
         assert_eq!(probe.judge(&ack(11)), Verdict::Repaired);
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(probe.judge(&bare(10)), Verdict::Settled);
         assert_eq!(probe.judge(&bare(9)), Verdict::Outstanding);
         // New data tells all by itself.
-        let fresh = Probe { end: 10, resent: false };
+        let fresh = LossProbe { end: 10, resent: false };
         assert_eq!(fresh.judge(&ack(9)), Verdict::Outstanding);
         assert_eq!(fresh.judge(&ack(10)), Verdict::Settled);
     }
