@@ -89,7 +89,7 @@ impl Sender<'_, '_> {
     }
 
     /// Update() of RFC 6675, and the counters of marks beside the blocks.
-    #[cold]
+    #[inline(never)]
     fn mark_sacked(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
         let blocks = self.cx.sack_blocks().take(packet.sack_slot());
         if packet.number >= self.tcb.una
@@ -100,7 +100,9 @@ impl Sender<'_, '_> {
         if blocks.as_slice().is_empty() {
             return;
         }
-        ack.duplicate = duplicate(blocks.as_slice(), packet.number);
+        if self.settings.heeds_duplicates {
+            ack.duplicate = duplicate(blocks.as_slice(), packet.number);
+        }
         self.keep_record(&blocks, packet.number);
         self.begin_sample();
         let (now, echo) = (self.cx.now(), self.settings.echo_of(packet));
@@ -111,7 +113,7 @@ impl Sender<'_, '_> {
         });
     }
 
-    #[cold]
+    #[inline(never)]
     fn mark_acknowledged(&mut self, packet: &Packet) {
         self.begin_sample();
         let (now, una, echo) = (self.cx.now(), self.tcb.una, self.settings.echo_of(packet));
@@ -211,7 +213,7 @@ impl Sender<'_, '_> {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn tell_law(&mut self, packet: &Packet, ack: &Acknowledgement) {
         self.begin_sample();
         let (now, una, acked) = (self.cx.now(), self.tcb.una, ack.acked as u64);

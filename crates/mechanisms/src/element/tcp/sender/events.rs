@@ -113,7 +113,9 @@ impl Sender<'_, '_> {
     /// SND.UNA.
     pub(super) fn begin_sample(&mut self) {
         let (unsent, window) = (self.tcb.nxt < self.tcb.end, &self.tcb.window);
-        if let Some(segments) = self.segments {
+        if self.settings.samples
+            && let Some(segments) = self.segments
+        {
             segments.begin_sample(unsent, window.cwnd, window.smss);
         }
     }

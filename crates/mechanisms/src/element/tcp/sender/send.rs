@@ -163,7 +163,7 @@ impl Sender<'_, '_> {
     }
 
     /// Have the pacer know that a segment with `bytes` of data leaves.
-    #[cold]
+    #[inline(never)]
     fn pace(&mut self, bytes: u16) {
         let now = self.cx.now();
         let rate = self.tcb.control.pacing_rate().unwrap_or_else(|| match self.settings.pacing {

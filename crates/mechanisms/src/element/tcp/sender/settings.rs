@@ -40,6 +40,8 @@ pub(super) struct Settings {
     pub(super) samples: bool,
     /// After a timeout SND.NXT goes back to the first segment.
     pub(super) goes_back: bool,
+    /// Duplicates that the receiver reports matter (RFC 2883).
+    pub(super) heeds_duplicates: bool,
     /// In recovery segments may be sent again that are not lost (RFC 6675).
     pub(super) guesses: bool,
     /// The timer restarts when the first segment is sent again (RFC 6675, section 6).
@@ -115,6 +117,7 @@ impl Settings {
             records: needs.samples || by_time,
             samples: needs.samples,
             goes_back: !by_time,
+            heeds_duplicates: by_time,
             guesses: detection == Detection::Sack,
             restarts_timer: by_time,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,

@@ -33,9 +33,12 @@ impl LossDetection for Sack {
         if state.tcb.phase == Phase::Loss && state.is_recovering() {
             return Finding::default();
         }
+        if ack.newly_sacked == 0 {
+            return Finding::default();
+        }
         let threshold = state.settings.threshold;
         segments.lose_by_count(u64::from(threshold));
-        if ack.newly_sacked == 0 || state.tcb.phase == Phase::Recovery {
+        if state.tcb.phase == Phase::Recovery {
             return Finding::default();
         }
         self.duplicates += 1;

@@ -66,6 +66,29 @@ impl Segment {
         self.state == State::Sacked
     }
 
+    /// It has arrived, as segment `number`, which is news: have loss detection and sampling know.
+    /// Returns true if it was in the network.
+    #[inline(always)]
+    fn arrive(
+        &mut self,
+        number: u64,
+        now: Time,
+        counts: &mut Counts,
+        rate: &mut Option<Rate>,
+        arrived: &mut impl FnMut(u64, &Self),
+    ) -> bool {
+        let state = std::mem::replace(&mut self.state, State::Sacked);
+        counts.remove(state, self.last.bytes);
+        counts.add(State::Sacked, self.last.bytes);
+        if !std::mem::replace(&mut self.delivered, true) {
+            arrived(number, self);
+            if let Some(rate) = rate {
+                rate.delivered(number, &self.last, now);
+            }
+        }
+        state != State::Lost
+    }
+
     /// Copies of it thought to be in the network (RFC 6675, section 4).
     const fn copies(&self) -> u64 {
         match self.state {
@@ -232,7 +255,7 @@ impl Segments {
 
     /// Segment `number` with `bytes` of data is sent for `cause`, perhaps again; the next is the
     /// one after the last.
-    #[inline]
+    #[inline(always)]
     pub fn sent(&mut self, number: u64, bytes: u16, cause: Cause, now: Time) {
         let idle = self.in_flight() == 0;
         if number != self.end() {
@@ -400,13 +423,14 @@ impl Segments {
     /// `arrived`.
     pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
         while self.base < una
-            && let Some(&Segment { state, last: Transmission { bytes, .. }, .. }) =
-                self.list.front()
+            && let Some(segment) = self.list.front_mut()
         {
-            if state == State::Sacked {
+            let bytes = segment.last.bytes;
+            if segment.is_sacked() {
                 self.above -= u64::from(self.base >= self.counted_to);
-            } else {
-                self.arrive(0, self.base, now, &mut arrived);
+            } else if segment.arrive(self.base, now, &mut self.counts, &mut self.rate, &mut arrived)
+            {
+                self.unlink(0, self.base);
             }
             self.counts.remove(State::Sacked, bytes);
             self.list.pop_front();
@@ -420,33 +444,9 @@ impl Segments {
     #[inline]
     pub fn deliver(&mut self, number: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
         let Some(place) = self.place(number) else { return };
-        if self.list.get(place).is_some_and(|segment| !segment.is_sacked()) {
-            self.arrive(place, number, now, &mut arrived);
-            self.above += u64::from(number >= self.counted_to);
-        }
-    }
-
-    /// Segment `number` at `place` has arrived, which is news.
-    #[inline(always)]
-    fn arrive(
-        &mut self,
-        place: usize,
-        number: u64,
-        now: Time,
-        arrived: &mut impl FnMut(u64, &Segment),
-    ) {
-        let segment = &mut self.list[place];
-        let live = segment.copies() > 0;
-        let state = std::mem::replace(&mut segment.state, State::Sacked);
-        self.counts.remove(state, segment.last.bytes);
-        self.counts.add(State::Sacked, segment.last.bytes);
-        if !std::mem::replace(&mut segment.delivered, true) {
-            arrived(number, segment);
-            if let Some(rate) = &mut self.rate {
-                rate.delivered(number, &segment.last, now);
-            }
-        }
-        if live {
+        let Some(segment) = self.list.get_mut(place).filter(|it| !it.is_sacked()) else { return };
+        self.above += u64::from(number >= self.counted_to);
+        if segment.arrive(number, now, &mut self.counts, &mut self.rate, &mut arrived) {
             self.unlink(place, number);
         }
     }
