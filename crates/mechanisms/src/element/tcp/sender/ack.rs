@@ -314,7 +314,7 @@ impl Sender<'_, '_> {
     /// Release a record of segments of which SACK reports none, for reuse.
     #[inline]
     pub(super) fn release_record(&mut self) {
-        if self.tcb.phase != Phase::Recovery
+        if self.tcb.phase == Phase::Open
             && !self.settings.records
             && let Some(segments) = self.segments.take_if(|segments| segments.sacked() == 0)
         {

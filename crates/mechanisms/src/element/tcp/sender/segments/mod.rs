@@ -352,9 +352,18 @@ impl Segments {
 
     /// The retransmission timer expired: all that has not arrived is lost.
     pub(super) fn lose_all(&mut self) {
-        (self.base..self.end()).for_each(|number| {
-            self.lose(number);
-        });
+        for (number, segment) in (self.base..).zip(&mut self.list) {
+            if segment.copies() > 0 {
+                let before = std::mem::replace(&mut segment.state, State::Lost);
+                self.counts.remove(before, segment.last.bytes);
+                self.counts.add(State::Lost, segment.last.bytes);
+                self.found += u64::from(segment.last.bytes);
+                if let Some(rate) = &mut self.rate {
+                    rate.lost(number, &segment.last, self.found);
+                }
+            }
+        }
+        (self.listed, self.lost_from) = (0, self.base);
     }
 
     /// Forget what SACK has reported: the receiver might have reneged (RFC 2018, section 8).
