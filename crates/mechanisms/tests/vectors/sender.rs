@@ -34,9 +34,6 @@ const KNOWN: &[(&str, &[u64])] = &[
     // before those of segments sent again are compared with it (step 2); the sender takes segment
     // by segment.
     ("tcp/rfc8985", &[388]),
-    // RFC 3168, section 6.1.2: with a window of one, a segment that waits for the timer is sent
-    // when that expires; the sender stops the timer when nothing is outstanding, and sends no more.
-    ("tcp/rfc8985", &[1863]),
 ];
 
 /// A vector as its file has it.

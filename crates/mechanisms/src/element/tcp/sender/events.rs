@@ -175,7 +175,10 @@ impl Sender<'_, '_> {
     #[inline]
     pub(super) fn restart_timer(&mut self) {
         if self.tcb.una == self.tcb.max {
-            self.tcb.deadline = Time::NEVER;
+            // A segment that waits for the timer is still to be sent (RFC 3168, section 6.1.2).
+            if !self.tcb.held {
+                self.tcb.deadline = Time::NEVER;
+            }
         } else {
             self.set_timer(self.cx.now() + self.tcb.rto.timeout());
         }
