@@ -89,15 +89,22 @@ pub(super) struct Settings {
     pub(super) rules: RtoRules,
 }
 
+impl Detection {
+    /// The way that `recovery` takes; with SACK it goes `by_time`, or by counting.
+    const fn of(recovery: Recovery, by_time: bool) -> Self {
+        match recovery {
+            Recovery::Reno | Recovery::NewReno => Self::Dupack,
+            Recovery::Sack if by_time => Self::Rack,
+            Recovery::Sack => Self::Sack,
+        }
+    }
+}
+
 impl Settings {
     pub(super) fn new(group: &FlowGroup, parameters: &TcpParameters, needs: ControlNeeds) -> Self {
         let (mss, echo) = (parameters.mss.bytes(), parameters.echo());
         let by_time = parameters.detects_by_time();
-        let detection = match parameters.recovery {
-            Recovery::Reno | Recovery::NewReno => Detection::Dupack,
-            Recovery::Sack if by_time => Detection::Rack,
-            Recovery::Sack => Detection::Sack,
-        };
+        let detection = Detection::of(parameters.recovery, by_time);
         Self {
             first: group.first,
             route: group.route,
