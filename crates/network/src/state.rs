@@ -51,13 +51,13 @@ pub struct TcpSenderState {
     pub window: Window,
     /// The receiver's window in bytes; infinite for none.
     pub receiver_window: f64,
-    /// The estimate of what is in the network (pipe), if there is a scoreboard.
+    /// The estimate of what is in the network (pipe), if there is a record of segments.
     pub pipe: Option<u64>,
-    /// Segments of the scoreboard that were sent again and are not SACKed.
+    /// Segments of the record that were sent again and are not SACKed.
     pub resent: u64,
     /// Segments reported by SACK, as half-open ranges.
     pub sacked: Vec<(u64, u64)>,
-    /// Number of segments that the scoreboard takes these to be.
+    /// Number of segments that the record takes these to be.
     pub sacked_total: u64,
     /// The retransmission timeout.
     pub rto: Span,

@@ -236,6 +236,25 @@ impl Sender<'_, '_> {
         self.tcb.control.sampled(&mut self.tcb.window, &sample);
     }
 
+    /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
+    /// SND.UNA.
+    pub(super) fn begin_sample(&mut self) {
+        let (unsent, window) = (self.tcb.nxt < self.tcb.end, &self.tcb.window);
+        if self.settings.samples
+            && let Some(segments) = self.segments
+        {
+            segments.begin_sample(unsent, window.cwnd, window.smss);
+        }
+    }
+
+    /// Have congestion control learn of the losses that were found.
+    pub(super) fn notify_losses(&mut self) {
+        let now = self.cx.now();
+        for lost in self.segments.as_mut().map(|it| it.take_losses()).unwrap_or_default() {
+            self.tcb.control.lost(&mut self.tcb.window, &lost, now);
+        }
+    }
+
     /// Stage 6: reduce the window or let it grow, and begin or end the repair of losses.
     #[inline]
     fn adapt_window(&mut self, ack: &mut Acknowledgement) {

@@ -1,4 +1,4 @@
-//! Events that a sender is woken for, but acknowledgements: writes of the application, and timers.
+//! Events of a sender beside acknowledgements: writes of the application, and timers.
 
 use forebay_network::{FlowId, Observation, Window};
 use forebay_units::Time;
@@ -99,40 +99,11 @@ impl Sender<'_, '_> {
         self.observe_window(before);
     }
 
-    /// The lowest segment that is lost and was not sent again. Without a record of segments it is
-    /// that at SND.NXT, where a timeout has taken it back.
-    #[inline]
-    pub(super) fn first_lost(&mut self) -> Option<u64> {
-        match self.segments {
-            Some(segments) => segments.first_lost(),
-            None => (self.tcb.nxt < self.tcb.max).then_some(self.tcb.nxt),
-        }
-    }
-
-    /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
-    /// SND.UNA.
-    pub(super) fn begin_sample(&mut self) {
-        let (unsent, window) = (self.tcb.nxt < self.tcb.end, &self.tcb.window);
-        if self.settings.samples
-            && let Some(segments) = self.segments
-        {
-            segments.begin_sample(unsent, window.cwnd, window.smss);
-        }
-    }
-
-    /// The connection may send, which the application did not fill: note if it limits the flow.
+    /// The connection may send from now on: note if the application limits it.
     pub(super) fn check_app_limited(&mut self) {
         let unsent = self.tcb.nxt < self.tcb.end;
         if let Some(segments) = self.segments {
             segments.check_app_limited(unsent, self.tcb.window.cwnd);
-        }
-    }
-
-    /// Have congestion control learn of the losses that were found.
-    pub(super) fn notify_losses(&mut self) {
-        let now = self.cx.now();
-        for lost in self.segments.as_mut().map(|it| it.take_losses()).unwrap_or_default() {
-            self.tcb.control.lost(&mut self.tcb.window, &lost, now);
         }
     }
 

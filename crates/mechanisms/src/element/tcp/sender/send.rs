@@ -88,6 +88,16 @@ impl Sender<'_, '_> {
         self.tcb.nxt < self.tcb.end
     }
 
+    /// The lowest segment that is lost and was not sent again. Without a record of segments it is
+    /// that at SND.NXT, where a timeout has taken it back.
+    #[inline]
+    pub(super) fn first_lost(&mut self) -> Option<u64> {
+        match self.segments {
+            Some(segments) => segments.first_lost(),
+            None => (self.tcb.nxt < self.tcb.max).then_some(self.tcb.nxt),
+        }
+    }
+
     /// Bytes thought to be in the network. Without a record of segments nothing is known to be lost
     /// or to have arrived above the first, but for what a timeout lost from SND.NXT on.
     #[inline]

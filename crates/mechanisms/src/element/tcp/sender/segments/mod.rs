@@ -316,6 +316,7 @@ impl Segments {
     }
 
     /// Have the segment at `place` be in `state`.
+    #[inline]
     fn change(&mut self, place: usize, state: State) {
         let segment = &mut self.list[place];
         let before = std::mem::replace(&mut segment.state, state);
@@ -340,10 +341,8 @@ impl Segments {
     /// Segment `number` at `place` is found lost, and in `state` from now on.
     #[inline]
     fn find_lost(&mut self, place: usize, number: u64, state: State) {
-        let segment = &mut self.list[place];
-        let before = std::mem::replace(&mut segment.state, state);
-        self.counts.remove(before, segment.last.bytes);
-        self.counts.add(state, segment.last.bytes);
+        self.change(place, state);
+        let segment = &self.list[place];
         self.found += u64::from(segment.last.bytes);
         if let Some(rate) = &mut self.rate {
             rate.lost(number, &segment.last, self.found);
@@ -352,18 +351,9 @@ impl Segments {
 
     /// The retransmission timer expired: all that has not arrived is lost.
     pub(super) fn lose_all(&mut self) {
-        for (number, segment) in (self.base..).zip(&mut self.list) {
-            if segment.copies() > 0 {
-                let before = std::mem::replace(&mut segment.state, State::Lost);
-                self.counts.remove(before, segment.last.bytes);
-                self.counts.add(State::Lost, segment.last.bytes);
-                self.found += u64::from(segment.last.bytes);
-                if let Some(rate) = &mut self.rate {
-                    rate.lost(number, &segment.last, self.found);
-                }
-            }
+        for number in self.base..self.end() {
+            self.lose(number);
         }
-        (self.listed, self.lost_from) = (0, self.base);
     }
 
     /// Forget what SACK has reported: the receiver might have reneged (RFC 2018, section 8).
@@ -474,9 +464,7 @@ impl Segments {
                 State::Sacked if self.above == threshold => return,
                 State::Sacked => self.above -= 1,
                 State::InFlight => {
-                    self.unlink(place, self.counted_to);
-                    self.find_lost(place, self.counted_to, State::Lost);
-                    self.lost_from = self.lost_from.min(self.counted_to);
+                    self.lose(self.counted_to);
                 }
                 // One copy of two remains.
                 State::Doubled => self.find_lost(place, self.counted_to, State::Resent),
