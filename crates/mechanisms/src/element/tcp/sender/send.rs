@@ -29,7 +29,11 @@ impl Sender<'_, '_> {
             let Some((number, cause)) = self.next_segment() else { return };
             let full = permit.limit == Limit::FullSegment;
             let size = if full { smss } else { float(self.payload(number)) };
-            if used + size > most || self.is_paced_out() {
+            let fits = used + size <= most;
+            if !fits && !(permit.or_outstanding && self.fits_outstanding(number, most)) {
+                return;
+            }
+            if self.is_paced_out() {
                 return;
             }
             if cause == Cause::New {
@@ -37,11 +41,17 @@ impl Sender<'_, '_> {
                     self.tcb.waits = true;
                     return;
                 }
-                self.tcb.limited += u32::from(permit.early);
+                self.tcb.limited += u32::from(permit.early && fits);
             }
             used += self.transmit(number, cause);
             left -= 1;
         }
+    }
+
+    /// Returns true if segment `number`, which is new, leaves at most `most` bytes outstanding.
+    #[cold]
+    fn fits_outstanding(&self, number: u64, most: f64) -> bool {
+        self.bytes(self.tcb.una, number + 1) <= most
     }
 
     /// Returns the segment to send next: while losses are repaired, the lowest that is lost; else a

@@ -69,12 +69,15 @@ pub(super) struct Permit {
     /// New ones are sent before it is certain that none is lost, and FlightSize does not count them
     /// (RFC 5681, section 3.2, step 2).
     pub(super) early: bool,
+    /// A segment that the limit does not allow may leave if FlightSize does, as new data was
+    /// acknowledged.
+    pub(super) or_outstanding: bool,
 }
 
 impl Permit {
     /// As many segments as `limit` allows.
     pub(super) const fn up_to(limit: Limit) -> Self {
-        Self { limit, beyond: 0, segments: u32::MAX, early: false }
+        Self { limit, beyond: 0, segments: u32::MAX, early: false, or_outstanding: false }
     }
 }
 

@@ -79,7 +79,8 @@ impl LossDetection for Sack {
         let duplicate = ack.is_some_and(|ack| !ack.advances());
         match state.tcb.phase {
             Phase::Open if news && state.settings.limited_transmit => {
-                Some(Permit { early: true, ..Permit::up_to(Limit::FullSegment) })
+                let permit = Permit::up_to(Limit::FullSegment);
+                Some(Permit { early: true, or_outstanding: !duplicate, ..permit })
             }
             Phase::Open | Phase::Opening | Phase::Reopening => {
                 (!duplicate).then_some(Permit::up_to(Limit::Outstanding))
