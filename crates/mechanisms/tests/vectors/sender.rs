@@ -27,9 +27,6 @@ use crate::vector::Keys;
 /// Episodes, by vector and seed, in which the sender is known to differ from its standards. One in
 /// which it no longer does is to be taken off.
 const KNOWN: &[(&str, &[u64])] = &[
-    // RFC 9937, sections 6.1 and 6.2: RecoverFS and DeliveredData have what the acknowledgement
-    // that begins a recovery acknowledges cumulatively; the sender leaves it out.
-    ("tcp/rfc8985", &[39, 56, 69]),
     // RFC 8985, section 6.2: RACK.min_RTT has all round-trip times of an acknowledgement (step 1)
     // before those of segments sent again are compared with it (step 2); the sender takes segment
     // by segment.

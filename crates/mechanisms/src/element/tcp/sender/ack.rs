@@ -49,6 +49,8 @@ impl Sender<'_, '_> {
         Acknowledgement {
             kind,
             number: packet.number,
+            una,
+            sacked: self.segments.as_ref().map_or(0, |segments| segments.sacked()),
             bare: packet.sack_slot().is_none(),
             newly_sacked: 0,
             duplicate: None,
@@ -269,7 +271,7 @@ impl Sender<'_, '_> {
             }
         }
         if ack.finding.lost && self.tcb.phase != Phase::Recovery {
-            self.begin_recovery(ack.newly_sacked);
+            self.begin_recovery(Some(ack));
         }
     }
 

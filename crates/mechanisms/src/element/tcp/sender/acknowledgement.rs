@@ -22,6 +22,9 @@ pub(super) struct Acknowledgement {
     pub(super) kind: Kind,
     /// The next segment expected.
     pub(super) number: u64,
+    /// SND.UNA, and the number of segments that SACK had reported, before it arrived.
+    pub(super) una: u64,
+    pub(super) sacked: u64,
     /// It has no SACK option.
     pub(super) bare: bool,
     /// Segments that SACK reports for the first time.

@@ -225,7 +225,7 @@ impl Sender<'_, '_> {
         if self.tcb.phase == Phase::Recovery {
             self.follow_lost_retransmission(finding);
         } else if finding.lost {
-            self.begin_recovery(0);
+            self.begin_recovery(None);
         }
         self.send_allowed(None);
     }

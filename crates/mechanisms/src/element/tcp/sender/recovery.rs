@@ -68,11 +68,10 @@ impl Sender<'_, '_> {
         }
     }
 
-    /// Begin to repair losses, by an acknowledgement that reports `newly_sacked` segments, or by
-    /// the timer: reduce the window, record the recovery point, and have the first loss be
-    /// repaired.
-    pub(super) fn begin_recovery(&mut self, newly_sacked: u64) {
-        self.tcb.prr = self.begin_reduction(newly_sacked);
+    /// Begin to repair losses, by an acknowledgement or, without one, by the timer: reduce the
+    /// window, record the recovery point, and have the first loss be repaired.
+    pub(super) fn begin_recovery(&mut self, ack: Option<&Acknowledgement>) {
+        self.tcb.prr = self.begin_reduction(ack);
         // A window that was reduced for ECN is not reduced again for the same flight of data,
         // unless marks take less than a loss does.
         let again =
@@ -102,16 +101,17 @@ impl Sender<'_, '_> {
         }
     }
 
-    /// Proportional rate reduction for a recovery that an acknowledgement begins which reports
-    /// `newly_sacked` segments (RFC 9937, section 6.1), if it governs it.
-    fn begin_reduction(&self, newly_sacked: u64) -> Option<Box<Prr>> {
+    /// Proportional rate reduction for a recovery that `ack` begins, if it governs it: what was
+    /// outstanding and had not arrived before counts (RFC 9937, section 6.1).
+    fn begin_reduction(&self, ack: Option<&Acknowledgement>) -> Option<Box<Prr>> {
         if self.settings.reduction != Reduction::Prr || self.tcb.control.pacing_rate().is_some() {
             return None;
         }
-        let before = self.segments.as_ref()?.sacked() - newly_sacked;
-        let (una, smss) = (self.tcb.una, self.tcb.window.smss);
-        let outstanding = self.bytes(una, self.tcb.nxt) - float(before) * smss;
-        Some(Box::new(Prr::begin(outstanding, una + before)))
+        let now = (self.tcb.una, self.segments.as_ref()?.sacked(), 0.0);
+        let (una, sacked, acked) = ack.map_or(now, |ack| (ack.una, ack.sacked, ack.acked));
+        let outstanding = self.bytes(self.tcb.una, self.tcb.nxt) + acked;
+        let arrived = float(sacked) * self.tcb.window.smss;
+        Some(Box::new(Prr::begin(outstanding - arrived, una + sacked)))
     }
 
     /// The window after an acknowledgement in recovery, where it is reduced in proportion.
