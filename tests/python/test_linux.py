@@ -187,7 +187,7 @@ def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
         words += ["--set", "links.bottleneck.queue.red.gentle=false"]
         assert main(["linux", str(RED), *words]) == 0
         told.append(" ".join(json.loads(capsys.readouterr().out)["notes"]))
-    assert "F-RTO" in told[0]
+    assert "flows.bulk.tcp.undo: Linux undoes recoveries" in told[0]
     assert "PRR" not in told[0]
     assert "flows.bulk.tcp.recovery_window: Linux has PRR, not rfc6675" in told[1]
 

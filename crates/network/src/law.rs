@@ -492,6 +492,10 @@ pub trait CongestionControl: Send {
     /// recovery is over (after a timeout: those to restart from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
 
+    /// The reduction for the last loss or timeout turned out not to have been needed, and is about
+    /// to be undone: `window` is still the reduced one. Forget what was taken from it.
+    fn undone(&mut self, _window: &Window) {}
+
     /// Returns the needs of the law beside these two; asked once, of a new connection.
     fn needs(&self) -> ControlNeeds {
         ControlNeeds::default()

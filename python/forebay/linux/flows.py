@@ -184,7 +184,8 @@ def _settings(flow: View, remarks: Remarks) -> list[str]:
             remarks.note(f"{tcp.path}.{key}", f"Linux has its own, not {tcp.get(key)}")
     if (window := tcp.get("recovery_window")) not in ("prr", None):
         remarks.note(f"{tcp.path}.recovery_window", f"Linux has PRR, not {window}")
-    remarks.note(tcp.path, "Linux has F-RTO")
+    if tcp.get("undo") != "both":
+        remarks.note(f"{tcp.path}.undo", "Linux undoes recoveries, by DSACK and by timestamps")
     switches = {
         "tcp_ecn": tcp.is_set("ecn"),
         "tcp_timestamps": tcp.is_set("timestamps"),
@@ -194,7 +195,8 @@ def _settings(flow: View, remarks: Remarks) -> list[str]:
         "tcp_no_metrics_save": True,
     }
     lines = [f"net.ipv4.{name}={int(on)}" for name, on in switches.items()]
-    return [*lines, f"net.ipv4.tcp_early_retrans={3 if probe else 0}"]
+    lines.append(f"net.ipv4.tcp_early_retrans={3 if probe else 0}")
+    return [*lines, f"net.ipv4.tcp_frto={2 if tcp.is_set('frto') else 0}"]
 
 
 def _route(topology: Topology, name: str, flow: View, remarks: Remarks) -> list[str]:

@@ -376,17 +376,27 @@ impl Draw {
         if self.chance(0.3) {
             text += "window = \"8 kB\"\n";
         }
-        if self.chance(0.3) {
+        let timestamps = self.chance(0.3);
+        if timestamps {
             text += "timestamps = true\nsack_at_timeout = \"keep\"\n";
         }
-        if recovery == "sack" && self.chance(0.4) {
+        let prr = recovery == "sack" && self.chance(0.4);
+        if prr {
             text += "recovery_window = \"prr\"\n";
         }
+        let mut reports = prr;
         if recovery == "sack" && self.chance(0.4) {
             let (probe, dsack) = (self.chance(0.7), self.chance(0.8));
             text +=
                 &format!("loss_detection = \"rack\"\ntail_loss_probe = {probe}\ndsack = {dsack}\n");
+            reports &= dsack;
         }
+        text += match (timestamps, reports) {
+            (true, true) => "frto = true\nundo = \"both\"\n",
+            (true, false) => "frto = true\nundo = \"eifel\"\n",
+            (false, true) => "undo = \"dsack\"\n",
+            (false, false) => "",
+        };
         if self.chance(0.3) {
             text += "handshake = true\n";
         }

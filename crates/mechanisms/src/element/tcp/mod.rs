@@ -16,7 +16,7 @@ pub use applications::clients::{Clients, Paths};
 pub use applications::viewers::{VideoResult, Viewer};
 pub use parameters::{
     EcnEcho, InitialWindow, LossDetection, NewRenoTimer, Pacing, Profile, Recovery, RecoveryWindow,
-    ReportedRtt, RttGain, SackAtTimeout, TcpParameters,
+    ReportedRtt, RttGain, SackAtTimeout, TcpParameters, UndoBy,
 };
 pub use receiver::TcpReceivers;
 pub use sender::{CongestionState, SenderState, TcpSenders, segments};

@@ -109,6 +109,21 @@ choice! {
 }
 
 choice! {
+    /// Signs by which a recovery turns out not to have been needed.
+    pub enum UndoBy {
+        /// None.
+        None = "none",
+        /// The receiver reports every segment sent again as a duplicate (RFC 3708).
+        Dsack = "dsack",
+        /// The first acknowledgement of new data echoes a timestamp of before the first segment was
+        /// sent again (RFC 3522).
+        Eifel = "eifel",
+        /// Either.
+        Both = "both",
+    }
+}
+
+choice! {
     /// Clock that measures the smoothed round-trip time which segments report.
     pub enum ReportedRtt {
         /// An ideal one, whatever the granularity of the timer.
@@ -143,12 +158,24 @@ parameters! {
         /// "rack".
         tail_loss_probe: Option<bool>, "RFC 8985, section 7";
         /// The receiver reports segments that it had already in the first SACK block (DSACK). If
-        /// left out, with loss_detection "rack".
+        /// left out, with loss_detection "rack", and where recoveries are undone by them.
         dsack: Option<bool>, "RFC 2883, section 4; RFC 8985, section 6.2";
         /// Amount sent while SACK repairs losses.
         recovery_window: RecoveryWindow = "prr",
             "RFC 6675, section 5; RFC 9937, section 6; Linux, net/ipv4/tcp_input.c: \
              tcp_cwnd_reduction";
+        /// Undo a recovery that turns out not to have been needed, by these signs: the window goes
+        /// back to what is outstanding, and the threshold to what it was; after a timeout nothing
+        /// more is sent again. "dsack" needs SACK, "eifel" timestamps. A congestion control that
+        /// has a rate of its own undoes nothing. Linux goes by both.
+        undo: UndoBy = "none",
+            "RFC 4015, section 3.2; RFC 3708; RFC 3522, section 3.2; Linux, \
+             net/ipv4/tcp_input.c: tcp_try_undo_recovery, tcp_try_undo_dsack";
+        /// After a timeout, send two new segments before others are sent again, as the next
+        /// acknowledgements then tell whether the timeout was spurious (F-RTO): it is undone if so.
+        /// Linux does.
+        frto: bool = false,
+            "RFC 5682, sections 2.1 and 3.1; Linux, ip-sysctl: tcp_frto";
         /// Partial acknowledgements on which NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
         /// Number of duplicate acknowledgements that signal a loss (DupThresh).
@@ -239,6 +266,18 @@ parameters! {
     }
 }
 
+impl UndoBy {
+    /// Returns true if duplicates that the receiver reports are a sign.
+    pub(super) const fn by_duplicates(self) -> bool {
+        matches!(self, Self::Dsack | Self::Both)
+    }
+
+    /// Returns true if timestamps are a sign.
+    pub(super) const fn by_time(self) -> bool {
+        matches!(self, Self::Eifel | Self::Both)
+    }
+}
+
 impl TcpParameters {
     /// Read and check the section of a scenario that holds TCP's parameters, and beside them the
     /// congestion control under `control`, which is read elsewhere.
@@ -304,7 +343,8 @@ impl TcpParameters {
         let asked = |key| section.node(key).is_some();
         let (sack, rack) = (self.recovery == Recovery::Sack, self.detects_by_time());
         let prr = self.recovery_window == RecoveryWindow::Prr;
-        let refused: [(&str, bool, &str); 5] = [
+        let reported = self.recovery == Recovery::Sack && self.dsack != Some(false);
+        let refused: [(&str, bool, &str); 7] = [
             (
                 "recovery_window",
                 prr && !sack,
@@ -319,6 +359,17 @@ impl TcpParameters {
                 "tail_loss_probe",
                 self.tail_loss_probe == Some(true) && !rack,
                 "needs loss_detection = \"rack\", which finds the loss that a probe reveals",
+            ),
+            (
+                "undo",
+                self.undo.by_duplicates() && !reported,
+                "goes by duplicates that the receiver reports, and needs recovery = \"sack\", and \
+                 dsack not to be false; allowed is \"eifel\"",
+            ),
+            (
+                "undo",
+                self.undo.by_time() && !self.timestamps,
+                "goes by timestamps, and needs timestamps = true; allowed is \"dsack\"",
             ),
             ("dsack", self.dsack == Some(true) && !sack, "needs recovery = \"sack\""),
             (
@@ -347,7 +398,8 @@ impl TcpParameters {
 
     /// Returns true if the receiver reports duplicates.
     pub(super) fn reports_duplicates(&self) -> bool {
-        self.recovery == Recovery::Sack && self.dsack.unwrap_or(self.detects_by_time())
+        let needed = self.detects_by_time() || self.undo.by_duplicates();
+        self.recovery == Recovery::Sack && self.dsack.unwrap_or(needed)
     }
 
     /// Returns the time by which an acknowledgement may be delayed, if at all.

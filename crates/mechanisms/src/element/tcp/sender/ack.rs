@@ -5,10 +5,10 @@ use forebay_units::Time;
 
 use super::Sender;
 use super::acknowledgement::{Acknowledgement, Finding, Kind, duplicate};
+use super::phase::Phase;
 use super::rto::Rto;
 use super::segments::{Cause, Segments};
 use super::settings::Detection;
-use super::tcb::Phase;
 use crate::element::tcp::Pacing;
 
 impl Sender<'_, '_> {
@@ -23,6 +23,7 @@ impl Sender<'_, '_> {
             self.detect_losses(&mut ack);
             self.sample(packet, &ack);
             self.adapt_window(&mut ack);
+            self.undo_if_needless(&ack);
             self.send_allowed(Some(&ack));
         } else if ack.kind == Kind::Answer {
             self.opened(packet);
@@ -52,6 +53,7 @@ impl Sender<'_, '_> {
             una,
             sacked: self.segments.as_ref().map_or(0, |segments| segments.sacked()),
             bare: packet.sack_slot().is_none(),
+            echo: self.settings.echo_of(packet),
             newly_sacked: 0,
             duplicate: None,
             acked: 0.0,
@@ -79,7 +81,7 @@ impl Sender<'_, '_> {
             self.tcb.nxt = self.tcb.nxt.max(number);
             self.tcb.limited = 0;
             if self.segments.is_some() {
-                self.mark_acknowledged(packet);
+                self.mark_acknowledged(ack);
             }
             if number > self.tcb.short {
                 self.source_mut().forget_below(number);
@@ -102,12 +104,12 @@ impl Sender<'_, '_> {
         if blocks.as_slice().is_empty() {
             return;
         }
-        if self.settings.heeds_duplicates {
+        if self.settings.reports_duplicates {
             ack.duplicate = duplicate(blocks.as_slice(), packet.number);
         }
         self.keep_record(&blocks, packet.number);
         self.begin_sample();
-        let (now, echo) = (self.cx.now(), self.settings.echo_of(packet));
+        let (now, echo) = (self.cx.now(), ack.echo);
         let loss = &mut *self.loss;
         let Some(segments) = self.segments else { return };
         ack.newly_sacked = segments.sack(&blocks, packet.number, now, |number, segment| {
@@ -116,9 +118,9 @@ impl Sender<'_, '_> {
     }
 
     #[inline(never)]
-    fn mark_acknowledged(&mut self, packet: &Packet) {
+    fn mark_acknowledged(&mut self, ack: &Acknowledgement) {
         self.begin_sample();
-        let (now, una, echo) = (self.cx.now(), self.tcb.una, self.settings.echo_of(packet));
+        let (now, una, echo) = (self.cx.now(), self.tcb.una, ack.echo);
         let loss = &mut *self.loss;
         let Some(segments) = self.segments else { return };
         segments.advance(una, now, |number, segment| loss.on_arrival(number, segment, echo, now));
@@ -205,6 +207,7 @@ impl Sender<'_, '_> {
     #[cold]
     fn detect_late(&mut self, ack: &mut Acknowledgement) {
         self.detect_losses(ack);
+        self.undo_if_needless(ack);
     }
 
     /// Stage 5: have congestion control learn from it, if it takes samples, and of the losses.

@@ -1,6 +1,6 @@
 //! An acknowledgement, as the stages of its life find out about it.
 
-use forebay_units::Span;
+use forebay_units::{Span, Time};
 
 /// Meaning of an acknowledgement by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Acknowledgement {
     /// SND.UNA, and the number of segments that SACK had reported, before it arrived.
     pub(super) una: u64,
     pub(super) sacked: u64,
+    /// The timestamp that it echoes, where there is that option.
+    pub(super) echo: Option<Time>,
     /// It has no SACK option.
     pub(super) bare: bool,
     /// Segments that SACK reports for the first time.

@@ -7,8 +7,8 @@ use super::Sender;
 use super::acknowledgement::Finding;
 use super::connection::{LOSS_TIMER, WRITE};
 use super::loss::{Circumstances, Expiry, Loss};
+use super::phase::Phase;
 use super::segments::Segments;
-use super::tcb::Phase;
 use crate::element::end_flow;
 use crate::element::tcp::applications::source::{ENDLESS, Source};
 

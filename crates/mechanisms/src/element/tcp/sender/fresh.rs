@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forebay_units::Time;
 
 use super::connection::{Connection, Fresh};
+use super::phase::Phase;
 use super::rto::Rto;
-use super::tcb::Phase;
 use super::{Sender, TcpSenders};
 use crate::control::ControlFactory;
 

@@ -8,8 +8,8 @@ use forebay_network::{Observation, Packet, PacketKind};
 use forebay_units::Time;
 
 use super::Sender;
+use super::phase::Phase;
 use super::rto::Rto;
-use super::tcb::Phase;
 
 impl Sender<'_, '_> {
     /// The application has written before the connection is open: send the SYN, unless it is on its

@@ -10,12 +10,15 @@ mod acknowledgement;
 mod connection;
 mod events;
 mod fresh;
+mod frto;
 mod handshake;
 mod inspect;
 mod loss;
 mod pacing;
 mod pairs;
 mod pause;
+mod permit;
+mod phase;
 mod plots;
 mod rate;
 mod recovery;
@@ -27,6 +30,7 @@ mod settings;
 mod signalling;
 mod state;
 mod tcb;
+mod undo;
 
 use std::sync::Arc;
 

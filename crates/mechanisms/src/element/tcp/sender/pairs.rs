@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use super::tcb::Phase;
+use super::phase::Phase;
 use super::{Sender, float};
 
 /// Longest time since the last segment was sent, and until the next acknowledgement, for a segment

@@ -4,9 +4,9 @@
 use forebay_network::{Observation, Signal, Window};
 
 use super::acknowledgement::{Acknowledgement, Finding};
+use super::phase::Phase;
 use super::reduction::{InRecovery, Prr, Reduction};
 use super::segments::Cause;
-use super::tcb::Phase;
 use super::{Sender, float};
 
 impl Sender<'_, '_> {
@@ -71,6 +71,7 @@ impl Sender<'_, '_> {
     /// Begin to repair losses, by an acknowledgement or, without one, by the timer: reduce the
     /// window, record the recovery point, and have the first loss be repaired.
     pub(super) fn begin_recovery(&mut self, ack: Option<&Acknowledgement>) {
+        self.doubt_recovery(false);
         self.tcb.prr = self.begin_reduction(ack);
         // A window that was reduced for ECN is not reduced again for the same flight of data,
         // unless marks take less than a loss does.
@@ -163,6 +164,7 @@ impl Sender<'_, '_> {
             // The inflation by fast recovery is not part of the window (RFC 5681, section 3.2).
             self.tcb.window.cwnd = self.tcb.window.cwnd.min(self.tcb.window.ssthresh);
         }
+        self.doubt_recovery(true);
         let flight = self.flight_size();
         self.check_app_limited();
         let (loss, segments, state) = self.detection();
@@ -210,7 +212,7 @@ impl Sender<'_, '_> {
     /// that range also holds segments that have arrived or are lost, in the end several windows of
     /// them, and a threshold computed from it would exceed the window that has just failed. So pipe
     /// (RFC 6675, section 4) is used then.
-    fn flight_size(&self) -> f64 {
+    pub(super) fn flight_size(&self) -> f64 {
         let tcb = &*self.tcb;
         let in_network = match tcb.phase {
             // Pipe has what was sent again without being known to be lost twice.

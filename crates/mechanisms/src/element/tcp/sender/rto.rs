@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::element::tcp::RttGain;
+use crate::element::tcp::{RttGain, TcpParameters};
 
 /// The constants of the computation.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,16 @@ pub(super) fn smooth(srtt: f64, rtt: f64, share: f64) -> f64 {
 }
 
 impl RtoRules {
+    pub(super) fn of(parameters: &TcpParameters) -> Self {
+        Self {
+            gain: parameters.rtt_gain,
+            tick: parameters.rto_tick,
+            min: parameters.rto_min,
+            max: parameters.rto_max,
+            initial: parameters.rto_initial,
+        }
+    }
+
     /// The share that one measurement in `expected` of a round trip has of the gains of one in a
     /// round trip.
     #[inline]
@@ -92,6 +102,20 @@ impl Rto {
             self.rttvar += share / 4.0 * ((self.srtt - rtt).abs() - self.rttvar);
             self.srtt = smooth(self.srtt, rtt, share);
         }
+        self.renew(rules);
+    }
+
+    /// The first measurement `rtt` of what was unsent at a timeout that turned out to be spurious,
+    /// before which SRTT and RTTVAR were those of `estimate` in ps (RFC 4015, section 3.2, step
+    /// 11): the estimate stays above both.
+    pub(super) fn adapt(&mut self, estimate: (f64, f64), rtt: Span, rules: &RtoRules) {
+        let rtt = rtt.ps() as f64;
+        (self.srtt, self.rttvar) = (estimate.0.max(rtt), estimate.1.max(rtt / 2.0));
+        self.renew(rules);
+    }
+
+    /// SRTT or RTTVAR has changed: the timeout follows from them (sections 2.3 to 2.5).
+    fn renew(&mut self, rules: &RtoRules) {
         self.whole = Span::from_ps(self.srtt as u64);
         let tick = rules.tick.ps();
         let raw = self.srtt + (4.0 * self.rttvar).max(tick as f64);

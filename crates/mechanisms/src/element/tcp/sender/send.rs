@@ -5,10 +5,10 @@ use forebay_units::Time;
 
 use super::acknowledgement::Acknowledgement;
 use super::connection::PACE;
-use super::loss::Limit;
 use super::pacing::window_rate;
+use super::permit::{Limit, Permit};
+use super::phase::Phase;
 use super::segments::Cause;
-use super::tcb::Phase;
 use super::{Sender, float};
 use crate::element::tcp::Pacing;
 
@@ -16,8 +16,7 @@ impl Sender<'_, '_> {
     /// Stage 7 of an acknowledgement, and after writes and timers: send what the window and the
     /// application allow.
     pub(super) fn send_allowed(&mut self, ack: Option<&Acknowledgement>) {
-        let (loss, segments, state) = self.detection();
-        let Some(permit) = loss.permit(ack, segments.as_deref(), &state) else { return };
+        let Some(permit) = self.forward_permit().or_else(|| self.permit(ack)) else { return };
         let Window { cwnd, smss, .. } = self.tcb.window;
         let most = cwnd + f64::from(permit.beyond) * smss;
         let mut used = match permit.limit {
@@ -30,10 +29,8 @@ impl Sender<'_, '_> {
             let full = permit.limit == Limit::FullSegment;
             let size = if full { smss } else { float(self.payload(number)) };
             let fits = used + size <= most;
-            if !fits && !(permit.or_outstanding && self.fits_outstanding(number, most)) {
-                return;
-            }
-            if self.is_paced_out() {
+            let allowed = fits || permit.or_outstanding && self.fits_outstanding(number, most);
+            if !allowed || self.is_paced_out() {
                 return;
             }
             if cause == Cause::New {
@@ -48,6 +45,13 @@ impl Sender<'_, '_> {
         }
     }
 
+    /// Permission of loss detection to send.
+    #[inline(always)]
+    fn permit(&mut self, ack: Option<&Acknowledgement>) -> Option<Permit> {
+        let (loss, segments, state) = self.detection();
+        loss.permit(ack, segments.as_deref(), &state)
+    }
+
     /// Returns true if segment `number`, which is new, leaves at most `most` bytes outstanding.
     #[cold]
     fn fits_outstanding(&self, number: u64, most: f64) -> bool {
@@ -59,7 +63,9 @@ impl Sender<'_, '_> {
     #[inline(always)]
     fn next_segment(&mut self) -> Option<(u64, Cause)> {
         if self.tcb.phase != Phase::Open {
-            if let Some(number) = self.first_lost() {
+            if !self.goes_forward()
+                && let Some(number) = self.first_lost()
+            {
                 return Some((number, Cause::Lost));
             }
             self.tcb.nxt = self.tcb.max;
@@ -73,7 +79,7 @@ impl Sender<'_, '_> {
 
     /// Returns true if the application and the receiver's window allow a segment never sent before.
     #[inline(always)]
-    fn new_data_allowed(&mut self) -> bool {
+    pub(super) fn new_data_allowed(&mut self) -> bool {
         if !self.has_data() {
             return false;
         }
@@ -143,6 +149,7 @@ impl Sender<'_, '_> {
         if number < self.tcb.max {
             packet = packet.as_retransmission();
             self.tcb.unpaired = false;
+            self.note_sent_again();
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.tcb.timed = u64::MAX;
             if self.settings.ecn_always {

@@ -8,7 +8,7 @@ use super::rto::RtoRules;
 use crate::element::FlowGroup;
 use crate::element::tcp::{
     EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, ReportedRtt, SackAtTimeout,
-    TcpParameters,
+    TcpParameters, UndoBy,
 };
 
 /// The way in which a connection detects losses.
@@ -40,8 +40,11 @@ pub(super) struct Settings {
     pub(super) samples: bool,
     /// After a timeout SND.NXT goes back to the first segment.
     pub(super) goes_back: bool,
-    /// Duplicates that the receiver reports matter (RFC 2883).
-    pub(super) heeds_duplicates: bool,
+    /// The receiver reports duplicates (RFC 2883).
+    pub(super) reports_duplicates: bool,
+    /// Signs by which recoveries turn out not to have been needed, and are undone; F-RTO is one.
+    pub(super) undo: UndoBy,
+    pub(super) frto: bool,
     /// In recovery segments may be sent again that are not lost (RFC 6675).
     pub(super) guesses: bool,
     /// The timer restarts when the first segment is sent again (RFC 6675, section 6).
@@ -124,7 +127,9 @@ impl Settings {
             records: needs.samples || by_time,
             samples: needs.samples,
             goes_back: !by_time,
-            heeds_duplicates: by_time,
+            reports_duplicates: parameters.reports_duplicates(),
+            undo: parameters.undo,
+            frto: parameters.frto,
             guesses: detection == Detection::Sack,
             restarts_timer: by_time,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,
@@ -161,13 +166,7 @@ impl Settings {
                 ReportedRtt::Ticks => parameters.rto_tick,
             },
             pauses: false,
-            rules: RtoRules {
-                gain: parameters.rtt_gain,
-                tick: parameters.rto_tick,
-                min: parameters.rto_min,
-                max: parameters.rto_max,
-                initial: parameters.rto_initial,
-            },
+            rules: RtoRules::of(parameters),
         }
     }
 

@@ -3,9 +3,10 @@
 use forebay_network::Packet;
 use forebay_units::Span;
 
+use super::phase::Phase;
 use super::rto::smooth;
 use super::settings::Settings;
-use super::tcb::{Phase, Tcb};
+use super::tcb::Tcb;
 
 /// Few groups come here: those on whose way a conditioner adapts to its flows.
 impl Tcb {

@@ -5,8 +5,8 @@ use forebay_units::{Span, Time};
 
 use super::TcpSenders;
 use super::connection::Connection;
+use super::phase::Phase;
 use super::segments::Segments;
-use super::tcb::Phase;
 
 /// The state of congestion control, in the names that the Linux kernel gives it
 /// (`include/uapi/linux/tcp.h`, `enum tcp_ca_state`).

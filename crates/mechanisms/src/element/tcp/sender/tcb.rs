@@ -4,32 +4,12 @@ use forebay_network::{CongestionControl, Window};
 use forebay_units::Time;
 
 use super::pacing::Pacer;
+use super::phase::Phase;
 use super::reduction::Prr;
 use super::rto::Rto;
 use super::settings::Settings;
+use super::undo::Undo;
 use crate::element::tcp::accecn::Feedback;
-
-/// The phase of congestion control and loss recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    /// The SYN was sent, and not answered.
-    Opening,
-    /// It was sent more than once.
-    Reopening,
-    /// Slow start or congestion avoidance.
-    Open,
-    /// Repairing losses that duplicate acknowledgements indicate.
-    Recovery,
-    /// Sending again from the first unacknowledged segment after a timeout.
-    Loss,
-}
-
-impl Phase {
-    /// Returns true if the connection is being opened.
-    pub(super) const fn is_opening(self) -> bool {
-        matches!(self, Self::Opening | Self::Reopening)
-    }
-}
 
 /// The state of a sender (transmission control block, RFC 9293, section 3.3.1). Segments are
 /// numbered from 0; "the next" is one beyond the last.
@@ -83,6 +63,8 @@ pub(super) struct Tcb {
     pub(super) control: Box<dyn CongestionControl>,
     /// If proportional rate reduction governs the present recovery.
     pub(super) prr: Option<Box<Prr>>,
+    /// If the last recovery may be undone.
+    pub(super) undo: Option<Box<Undo>>,
     /// If segments may leave at a rate.
     pub(super) pacer: Option<Box<Pacer>>,
     /// If the receiver counts marks.
@@ -129,6 +111,7 @@ impl Tcb {
             ended: false,
             control,
             prr: None,
+            undo: None,
             pacer: settings.paces.then(|| Box::new(Pacer::new(settings.l4s))),
             feedback: settings.accurate.then(|| Box::new(Feedback::new())),
         }

@@ -1,10 +1,11 @@
 //! Loss detection by duplicate acknowledgements (RFC 5681, section 3.2; RFC 6582).
 
-use super::{Circumstances, Limit, LossDetection, Permit};
+use super::{Circumstances, LossDetection};
 use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
+use crate::element::tcp::sender::permit::{Limit, Permit};
+use crate::element::tcp::sender::phase::Phase;
 use crate::element::tcp::sender::reduction::Reduction;
 use crate::element::tcp::sender::segments::Segments;
-use crate::element::tcp::sender::tcb::Phase;
 
 /// Loss detection by duplicate acknowledgements.
 ///

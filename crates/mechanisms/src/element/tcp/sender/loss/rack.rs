@@ -4,10 +4,11 @@ use forebay_units::{Span, Time};
 
 use super::reordering::{Inputs, Reordering, Transmission};
 use super::tlp::{LossProbe, ProbeAck, Verdict, probe_at};
-use super::{Circumstances, Expiry, Limit, LossDetection, Permit};
+use super::{Circumstances, Expiry, LossDetection};
 use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
+use crate::element::tcp::sender::permit::{Limit, Permit};
+use crate::element::tcp::sender::phase::Phase;
 use crate::element::tcp::sender::segments::{Segment, Segments};
-use crate::element::tcp::sender::tcb::Phase;
 
 /// Loss detection by time: a segment is lost if one that was sent later has arrived, and the
 /// reordering window has passed since.

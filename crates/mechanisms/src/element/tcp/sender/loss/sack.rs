@@ -1,10 +1,11 @@
 //! Loss detection by counting the SACKed segments above one (RFC 6675).
 
-use super::{Circumstances, Limit, LossDetection, Permit};
+use super::{Circumstances, LossDetection};
 use crate::element::tcp::SackAtTimeout;
 use crate::element::tcp::sender::acknowledgement::{Acknowledgement, Finding};
+use crate::element::tcp::sender::permit::{Limit, Permit};
+use crate::element::tcp::sender::phase::Phase;
 use crate::element::tcp::sender::segments::Segments;
-use crate::element::tcp::sender::tcb::Phase;
 
 /// Loss detection by counting the SACKed segments above one.
 ///

@@ -351,9 +351,35 @@ impl Segments {
 
     /// The retransmission timer expired: all that has not arrived is lost.
     pub(super) fn lose_all(&mut self) {
-        for number in self.base..self.end() {
+        self.lose_below(u64::MAX);
+    }
+
+    /// All below `end` that is in the network is lost.
+    pub(super) fn lose_below(&mut self, end: u64) {
+        for number in self.base..end.min(self.end()) {
             self.lose(number);
         }
+    }
+
+    /// Losses turn out to be none: what is lost and was not sent again is in the network. The
+    /// SACKed segments above each are counted anew.
+    pub(super) fn unmark_lost(&mut self) {
+        for place in 0..self.list.len() {
+            if self.list[place].state == State::Lost {
+                self.change(place, State::InFlight);
+            }
+        }
+        (self.counted_to, self.above) = (self.base, self.sacked());
+        if self.ordered {
+            self.order_anew();
+        }
+    }
+
+    /// Segments below `end` that were sent once and that SACK has reported.
+    pub(super) fn originals_sacked_below(&self, end: u64) -> u64 {
+        let below = usize::try_from(end.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        let originals = self.list.iter().take(below);
+        originals.filter(|it| it.is_sacked() && !it.last.repeated).count() as u64
     }
 
     /// Forget what SACK has reported: the receiver might have reneged (RFC 2018, section 8).

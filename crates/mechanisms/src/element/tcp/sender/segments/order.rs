@@ -38,6 +38,17 @@ impl Segments {
         self.listed += 1;
     }
 
+    /// Put all segments in the network into the order anew.
+    pub(super) fn order_anew(&mut self) {
+        let in_network = |place: &usize| self.list[*place].copies() > 0;
+        let mut places: Vec<usize> = (0..self.list.len()).filter(in_network).collect();
+        places.sort_by_key(|place| self.list[*place].last.sent);
+        self.listed = 0;
+        for place in places {
+            self.append(place, self.base + place as u64);
+        }
+    }
+
     /// Segment `number` at `place`, which is in the order, leaves it.
     #[inline(always)]
     pub(super) fn unlink(&mut self, place: usize, number: u64) {
