@@ -23,12 +23,12 @@ impl Sender<'_, '_> {
             self.detect_losses(&mut ack);
             self.sample(packet, &ack);
             self.adapt_window(&mut ack);
-            self.undo_if_needless(&ack);
+            self.undo_if_needless(packet, &ack);
             self.send_allowed(Some(&ack));
         } else if ack.kind == Kind::Answer {
             self.opened(packet);
         }
-        self.close(&mut ack);
+        self.close(packet, &mut ack);
         self.observe_window(before);
     }
 
@@ -50,11 +50,9 @@ impl Sender<'_, '_> {
         Acknowledgement {
             kind,
             number: packet.number,
-            una,
-            sacked: self.segments.as_ref().map_or(0, |segments| segments.sacked()),
             bare: packet.sack_slot().is_none(),
-            echo: self.settings.echo_of(packet),
             newly_sacked: 0,
+            arrived: 0,
             duplicate: None,
             acked: 0.0,
             flight: 0.0,
@@ -81,7 +79,7 @@ impl Sender<'_, '_> {
             self.tcb.nxt = self.tcb.nxt.max(number);
             self.tcb.limited = 0;
             if self.segments.is_some() {
-                self.mark_acknowledged(ack);
+                self.mark_acknowledged(packet, ack);
             }
             if number > self.tcb.short {
                 self.source_mut().forget_below(number);
@@ -109,21 +107,23 @@ impl Sender<'_, '_> {
         }
         self.keep_record(&blocks, packet.number);
         self.begin_sample();
-        let (now, echo) = (self.cx.now(), ack.echo);
+        let (now, echo) = (self.cx.now(), self.settings.echo_of(packet));
         let loss = &mut *self.loss;
         let Some(segments) = self.segments else { return };
         ack.newly_sacked = segments.sack(&blocks, packet.number, now, |number, segment| {
             loss.on_arrival(number, segment, echo, now);
         });
+        ack.arrived = ack.newly_sacked;
     }
 
     #[inline(never)]
-    fn mark_acknowledged(&mut self, ack: &Acknowledgement) {
+    fn mark_acknowledged(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
         self.begin_sample();
-        let (now, una, echo) = (self.cx.now(), self.tcb.una, ack.echo);
+        let (now, una, echo) = (self.cx.now(), self.tcb.una, self.settings.echo_of(packet));
         let loss = &mut *self.loss;
         let Some(segments) = self.segments else { return };
-        segments.advance(una, now, |number, segment| loss.on_arrival(number, segment, echo, now));
+        ack.arrived += segments
+            .advance(una, now, |number, segment| loss.on_arrival(number, segment, echo, now));
     }
 
     /// Begin a record of segments, if SACK `blocks` beside an acknowledgement of all below `number`
@@ -140,7 +140,7 @@ impl Sender<'_, '_> {
         }
         let fresh = || Box::new(Segments::new(una, false, false));
         let mut segments = self.group.spare.pop().unwrap_or_else(fresh);
-        segments.begin_at(una);
+        segments.begin_at(una, max);
         for number in una..max {
             let bytes = u16::try_from(self.payload(number)).unwrap_or(u16::MAX);
             segments.sent(number, bytes, Cause::New, Time::ZERO);
@@ -198,16 +198,18 @@ impl Sender<'_, '_> {
     fn detect_losses(&mut self, ack: &mut Acknowledgement) {
         let (loss, segments, state) = self.detection();
         ack.finding = loss.on_ack(segments, ack, &state);
-        self.plan_loss_timer();
-        if ack.finding.repaired && self.tcb.phase == Phase::Open {
-            self.reduce_window(Signal::Loss);
+        if self.loss.is_timed() {
+            self.plan_loss_timer();
+            if ack.finding.repaired && self.tcb.phase == Phase::Open {
+                self.reduce_window(Signal::Loss);
+            }
         }
     }
 
     #[cold]
-    fn detect_late(&mut self, ack: &mut Acknowledgement) {
+    fn detect_late(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
         self.detect_losses(ack);
-        self.undo_if_needless(ack);
+        self.undo_if_needless(packet, ack);
     }
 
     /// Stage 5: have congestion control learn from it, if it takes samples, and of the losses.
@@ -320,7 +322,7 @@ impl Sender<'_, '_> {
 
     /// Release what is not needed any more, and set the timer of loss detection.
     #[inline]
-    fn close(&mut self, ack: &mut Acknowledgement) {
+    fn close(&mut self, packet: &Packet, ack: &mut Acknowledgement) {
         match ack.kind {
             Kind::New => {
                 self.release_record();
@@ -329,7 +331,7 @@ impl Sender<'_, '_> {
                 }
             }
             // It can report duplicates of what is all acknowledged.
-            Kind::Late => self.detect_late(ack),
+            Kind::Late => self.detect_late(packet, ack),
             Kind::Duplicate | Kind::Answer | Kind::Other => {}
         }
         self.settle();

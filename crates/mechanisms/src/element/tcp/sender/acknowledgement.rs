@@ -1,6 +1,6 @@
 //! An acknowledgement, as the stages of its life find out about it.
 
-use forebay_units::{Span, Time};
+use forebay_units::Span;
 
 /// Meaning of an acknowledgement by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,15 +22,12 @@ pub(super) struct Acknowledgement {
     pub(super) kind: Kind,
     /// The next segment expected.
     pub(super) number: u64,
-    /// SND.UNA, and the number of segments that SACK had reported, before it arrived.
-    pub(super) una: u64,
-    pub(super) sacked: u64,
-    /// The timestamp that it echoes, where there is that option.
-    pub(super) echo: Option<Time>,
     /// It has no SACK option.
     pub(super) bare: bool,
     /// Segments that SACK reports for the first time.
     pub(super) newly_sacked: u64,
+    /// Segments that it reports by SACK or cumulatively for the first time, where there is a record.
+    pub(super) arrived: u64,
     /// Segments that it reports as duplicates (RFC 2883).
     pub(super) duplicate: Option<(u64, u64)>,
     /// Bytes that it acknowledges cumulatively for the first time.

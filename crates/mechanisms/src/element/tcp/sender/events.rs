@@ -233,6 +233,9 @@ impl Sender<'_, '_> {
     /// All is done that follows from an event: have loss detection set its timer.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
+        if !self.loss.is_timed() {
+            return;
+        }
         let (loss, segments, state) = self.detection();
         loss.settle(segments.as_deref(), &state);
         self.plan_loss_timer();

@@ -108,11 +108,11 @@ impl Sender<'_, '_> {
         if self.settings.reduction != Reduction::Prr || self.tcb.control.pacing_rate().is_some() {
             return None;
         }
-        let now = (self.tcb.una, self.segments.as_ref()?.sacked(), 0.0);
-        let (una, sacked, acked) = ack.map_or(now, |ack| (ack.una, ack.sacked, ack.acked));
-        let outstanding = self.bytes(self.tcb.una, self.tcb.nxt) + acked;
-        let arrived = float(sacked) * self.tcb.window.smss;
-        Some(Box::new(Prr::begin(outstanding - arrived, una + sacked)))
+        let (una, sacked) = (self.tcb.una, self.segments.as_ref()?.sacked());
+        let news = ack.map_or(0, |ack| ack.arrived);
+        let before = float(sacked) - float(news);
+        let outstanding = self.bytes(una, self.tcb.nxt) - before * self.tcb.window.smss;
+        Some(Box::new(Prr::begin(outstanding, una + sacked - news)))
     }
 
     /// The window after an acknowledgement in recovery, where it is reduced in proportion.

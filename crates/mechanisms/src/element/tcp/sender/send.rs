@@ -23,10 +23,13 @@ impl Sender<'_, '_> {
             Limit::Outstanding => self.bytes(self.tcb.una, self.tcb.nxt),
             Limit::Pipe | Limit::FullSegment => self.in_flight(),
         };
+        if self.tcb.held {
+            return;
+        }
+        let full = permit.limit == Limit::FullSegment;
         let mut left = permit.segments.min(self.settings.max_burst);
-        while left > 0 && !self.tcb.held {
+        while left > 0 {
             let Some((number, cause)) = self.next_segment() else { return };
-            let full = permit.limit == Limit::FullSegment;
             let size = if full { smss } else { float(self.payload(number)) };
             let fits = used + size <= most;
             let allowed = fits || permit.or_outstanding && self.fits_outstanding(number, most);
@@ -38,7 +41,9 @@ impl Sender<'_, '_> {
                     self.tcb.waits = true;
                     return;
                 }
-                self.tcb.limited += u32::from(permit.early && fits);
+                if permit.early && fits {
+                    self.tcb.limited += 1;
+                }
             }
             used += self.transmit(number, cause);
             left -= 1;

@@ -2,6 +2,7 @@
 //! the receiver reports (RFC 3708), by timestamps (RFC 3522) and by F-RTO, and the response to all
 //! of them (RFC 4015).
 
+use forebay_network::Packet;
 use forebay_units::{Span, Time};
 
 use super::Sender;
@@ -63,6 +64,7 @@ impl Doubt {
     /// be one that would report duplicates then.
     fn answers_original(
         &mut self,
+        echo: Option<Time>,
         ack: &Acknowledgement,
         now: Time,
         all: bool,
@@ -73,7 +75,7 @@ impl Doubt {
         if !ack.advances() || !later {
             return false;
         }
-        let Some((sent_again, echo)) = self.sent_again.take().zip(ack.echo) else { return false };
+        let Some((sent_again, echo)) = self.sent_again.take().zip(echo) else { return false };
         echo < sent_again && ack.duplicate.is_none() && (reports || !all)
     }
 }
@@ -122,15 +124,15 @@ impl Sender<'_, '_> {
     /// Undo the last recovery if `ack`, which the window has followed, tells that it was not
     /// needed.
     #[inline]
-    pub(super) fn undo_if_needless(&mut self, ack: &Acknowledgement) {
+    pub(super) fn undo_if_needless(&mut self, packet: &Packet, ack: &Acknowledgement) {
         if self.tcb.undo.is_some() {
-            self.judge_recovery(ack);
+            self.judge_recovery(packet, ack);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn judge_recovery(&mut self, ack: &Acknowledgement) {
+    fn judge_recovery(&mut self, packet: &Packet, ack: &Acknowledgement) {
         if let Some(Undo::Adapting { estimate, unsent }) = self.tcb.undo.as_deref() {
             if let Some(rtt) = ack.rtt.filter(|_| self.tcb.una > *unsent) {
                 self.adapt_timer(*estimate, rtt);
@@ -142,7 +144,13 @@ impl Sender<'_, '_> {
         let Some(doubt) = self.doubt() else { return };
         let by_duplicates = settings.undo.by_duplicates() && doubt.is_all_reported(ack);
         let by_time = settings.undo.by_time()
-            && doubt.answers_original(ack, now, all, settings.reports_duplicates);
+            && doubt.answers_original(
+                settings.echo_of(packet),
+                ack,
+                now,
+                all,
+                settings.reports_duplicates,
+            );
         if self.follow_forward(ack) || by_duplicates || by_time {
             self.undo_recovery(ack);
         }

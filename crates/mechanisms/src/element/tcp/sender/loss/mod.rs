@@ -144,6 +144,12 @@ impl Loss {
             Detection::Rack => Self::Rack(Box::new(Rack::new())),
         }
     }
+
+    /// Returns true if it has a timer.
+    #[inline(always)]
+    pub(super) const fn is_timed(&self) -> bool {
+        matches!(self, Self::Rack(_))
+    }
 }
 
 /// Calls of what is rare go by the trait.
@@ -190,16 +196,6 @@ impl Loss {
         now: Time,
     ) {
         each!(self, it => it.on_arrival(number, segment, echo, now));
-    }
-
-    #[inline(always)]
-    pub(super) fn settle(&mut self, segments: Option<&Segments>, state: &Circumstances<'_>) {
-        each!(self, it => it.settle(segments, state));
-    }
-
-    #[inline(always)]
-    pub(super) fn take_wake(&mut self) -> Option<Time> {
-        each!(self, it => it.take_wake())
     }
 
     #[inline(always)]

@@ -219,10 +219,12 @@ impl Segments {
         self.number_of(State::Resent) + self.number_of(State::Doubled)
     }
 
-    /// The same without content, the next segment being segment `first`.
-    pub(super) fn begin_at(&mut self, first: u64) {
+    /// The same without content, the next segment being segment `first`, with room for those up to
+    /// `end` and half as many, which a recovery sends.
+    pub(super) fn begin_at(&mut self, first: u64, end: u64) {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
+        list.reserve(usize::try_from((end - first) * 3 / 2).unwrap_or(0));
         *self = Self { list, ..Self::new(first, self.rate.is_some(), self.ordered) };
     }
 
@@ -293,9 +295,9 @@ impl Segments {
         };
         match cause {
             _ if self.list[place].is_sacked() => return,
-            Cause::Lost => drop(self.lose(number)),
+            Cause::Lost if self.list[place].copies() > 0 => drop(self.lose(number)),
             Cause::Rescue => self.rescue = self.recovery_point,
-            Cause::New | Cause::Guess | Cause::Probe => {}
+            Cause::New | Cause::Lost | Cause::Guess | Cause::Probe => {}
         }
         let state = self.list[place].state;
         if state == State::Lost {
@@ -425,7 +427,7 @@ impl Segments {
         let (from, max) = (from.max(self.base), self.end());
         for (index, block) in blocks.as_slice().iter().enumerate() {
             let seen = self.seen.as_slice();
-            if seen.get(index) == Some(block) || seen.contains(block) {
+            if seen.get(index) == Some(block) {
                 continue;
             }
             let (mut number, end) = (block.0.max(from), block.1.min(max));
@@ -445,17 +447,20 @@ impl Segments {
     }
 
     /// All segments below `una` are acknowledged. Each that had not been reported is passed to
-    /// `arrived`.
-    pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
+    /// `arrived`; their number is returned.
+    pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) -> u64 {
+        let mut news = 0;
         while self.base < una
             && let Some(segment) = self.list.front_mut()
         {
             let bytes = segment.last.bytes;
             if segment.is_sacked() {
                 self.above -= u64::from(self.base >= self.counted_to);
-            } else if segment.arrive(self.base, now, &mut self.counts, &mut self.rate, &mut arrived)
-            {
-                self.unlink(0, self.base);
+            } else {
+                news += 1;
+                if segment.arrive(self.base, now, &mut self.counts, &mut self.rate, &mut arrived) {
+                    self.unlink(0, self.base);
+                }
             }
             self.counts.remove(State::Sacked, bytes);
             self.list.pop_front();
@@ -463,6 +468,7 @@ impl Segments {
         }
         self.base = self.base.max(una);
         self.counted_to = self.counted_to.max(una);
+        news
     }
 
     /// The receiver has segment `number`, unless that is known.
