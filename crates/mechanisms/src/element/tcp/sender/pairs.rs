@@ -51,7 +51,7 @@ impl Sender<'_, '_> {
         match (first.filter(|first| !first.is_sacked()), c.rto.srtt()) {
             (Some(first), Some(srtt)) => {
                 let near = SOON.min(Span::from_ps(srtt.ps() / 2));
-                first.last.sent + srtt <= now + near
+                first.sent + srtt <= now + near
             }
             _ => false,
         }

@@ -1,12 +1,14 @@
 //! Delivery rates: how fast the network delivers what a connection sends (draft-ietf-ccwg-bbr,
 //! section 4.1; earlier draft-cheng-iccrg-delivery-rate-estimation). Arithmetic alone.
 
+use std::collections::VecDeque;
+
 use forebay_network::{LostSegment, RateSample};
 use forebay_units::{Span, Time};
 
 /// State of the connection when a segment was sent last (P.* in the draft).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stamp {
+struct Stamp {
     first_sent: Time,
     delivered_at: Time,
     delivered: u64,
@@ -15,7 +17,7 @@ pub(super) struct Stamp {
     app_limited: bool,
 }
 
-/// The last transmission of a last.
+/// The last transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission {
     /// Time at which it was sent.
@@ -24,7 +26,6 @@ pub struct Transmission {
     pub(super) bytes: u16,
     /// True if it was not the first.
     pub repeated: bool,
-    pub(super) stamp: Stamp,
 }
 
 /// Volumes that the record of segments knows, in bytes of data.
@@ -68,6 +69,8 @@ pub(super) struct Rate {
     begun: bool,
     /// Losses of which congestion control is still to be notified.
     losses: Vec<LostSegment>,
+    /// State at the last transmission of each outstanding segment, in the order of numbers.
+    stamps: VecDeque<Stamp>,
 }
 
 impl Rate {
@@ -85,32 +88,41 @@ impl Rate {
             cwnd_limited: false,
             begun: false,
             losses: Vec::new(),
+            stamps: VecDeque::new(),
         }
     }
 
-    /// Something is sent while nothing is in flight (OnPacketSent()).
-    pub(super) const fn restart(&mut self, now: Time) {
-        (self.first_sent, self.delivered_at) = (now, now);
-    }
-
-    /// The state that a segment carries which is sent now; `volume` has it already.
-    pub(super) const fn stamp(&self, volume: Volume) -> Stamp {
-        Stamp {
+    /// The segment at `place` of the outstanding ones is sent, perhaps again (OnPacketSent());
+    /// `volume` has it already, and `idle` tells that nothing was in flight before.
+    pub(super) fn sent(&mut self, place: usize, volume: Volume, idle: bool, now: Time) {
+        if idle {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let stamp = Stamp {
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
             delivered: self.delivered,
             lost: volume.lost,
             in_flight: volume.in_flight,
             app_limited: self.app_limited > 0,
+        };
+        match self.stamps.get_mut(place) {
+            Some(before) => *before = stamp,
+            None => self.stamps.push_back(stamp),
         }
     }
 
-    /// UpdateRateSample(): segment `number` was acknowledged, or reported by SACK,
-    /// of which `last` is the last transmission.
-    pub(super) fn delivered(&mut self, number: u64, last: &Transmission, now: Time) {
+    /// The first segment is acknowledged cumulatively.
+    pub(super) fn acknowledged(&mut self) {
+        self.stamps.pop_front();
+    }
+
+    /// UpdateRateSample(): segment `number` at `place` was acknowledged, or reported by SACK, of which
+    /// `last` is the last transmission.
+    pub(super) fn delivered(&mut self, place: usize, number: u64, last: &Transmission, now: Time) {
         self.delivered += u64::from(last.bytes);
         self.delivered_at = now;
-        let (sent, stamp) = (last.sent, last.stamp);
+        let (sent, stamp) = (last.sent, self.stamps[place]);
         let newest = self.newest.is_none_or(|newest| {
             sent > self.first_sent || sent == self.first_sent && number > newest.number
         });
@@ -127,14 +139,15 @@ impl Rate {
         }
     }
 
-    /// Segment `number` was found lost, with which `lost` bytes were in all.
-    pub(super) fn lost(&mut self, number: u64, last: &Transmission, lost: u64) {
+    /// Segment `number` at `place` was found lost, with which `lost` bytes were in all.
+    pub(super) fn lost(&mut self, place: usize, number: u64, last: &Transmission, lost: u64) {
+        let stamp = self.stamps[place];
         self.losses.push(LostSegment {
             number,
             bytes: u64::from(last.bytes),
-            sent_in_flight: last.stamp.in_flight,
-            lost_since: lost - last.stamp.lost,
-            app_limited: last.stamp.app_limited,
+            sent_in_flight: stamp.in_flight,
+            lost_since: lost - stamp.lost,
+            app_limited: stamp.app_limited,
             delivered: self.delivered,
         });
     }

@@ -97,7 +97,7 @@ impl Rack {
         let newest = self.reordering.newest()?;
         let (mut latest, mut next) = (None, segments.oldest());
         while let Some(number) = next {
-            let sent = segments.get(number)?.last.sent;
+            let sent = segments.get(number)?.sent;
             if sent > newest.sent {
                 break;
             }
@@ -145,9 +145,9 @@ impl Rack {
 
 impl LossDetection for Rack {
     fn on_arrival(&mut self, number: u64, segment: &Segment, echo: Option<Time>, now: Time) {
-        let last = Transmission { sent: segment.last.sent, number };
-        self.reordering.delivered(last, segment.last.repeated, echo, now);
-        self.measured |= !segment.last.repeated;
+        let last = Transmission { sent: segment.sent, number };
+        self.reordering.delivered(last, segment.repeated, echo, now);
+        self.measured |= !segment.repeated;
     }
 
     fn on_ack(
@@ -167,7 +167,7 @@ impl LossDetection for Rack {
         let Some(segments) = segments else { return };
         let mut next = segments.oldest();
         while let Some(number) = next {
-            let Some(sent) = segments.get(number).map(|segment| segment.last.sent) else { break };
+            let Some(sent) = segments.get(number).map(|segment| segment.sent) else { break };
             next = segments.sent_after(number);
             if number == state.tcb.una || self.reordering.is_overdue(sent, state.now) {
                 segments.lose(number);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use forebay_network::{LostSegment, RateSample, SackBlocks};
 use forebay_units::Time;
 
-use super::rate::{Rate, Stamp, Transmission, Volume};
+use super::rate::{Rate, Transmission, Volume};
 
 /// State of an outstanding segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +49,12 @@ pub enum Cause {
 /// A segment that was sent and is not acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
-    /// Its last transmission.
-    pub last: Transmission,
+    /// Time of its last transmission.
+    pub sent: Time,
+    /// Its bytes of data.
+    bytes: u16,
+    /// True if it was sent more than once.
+    pub repeated: bool,
     /// The low bits of the numbers of the segments sent before and after it, of those in the
     /// network; its own at the ends.
     earlier: u32,
@@ -61,29 +65,33 @@ pub struct Segment {
 }
 
 impl Segment {
+    const fn last(&self) -> Transmission {
+        Transmission { sent: self.sent, bytes: self.bytes, repeated: self.repeated }
+    }
+
     /// Returns true if the receiver has reported it.
     pub fn is_sacked(&self) -> bool {
         self.state == State::Sacked
     }
 
-    /// It has arrived, as segment `number`, which is news: have loss detection and sampling know.
+    /// It has arrived, as segment `number` at `place`, which is news: have loss detection and sampling know.
     /// Returns true if it was in the network.
     #[inline(always)]
     fn arrive(
         &mut self,
-        number: u64,
+        (place, number): (usize, u64),
         now: Time,
         counts: &mut Counts,
-        rate: &mut Option<Rate>,
+        rate: &mut Option<Box<Rate>>,
         arrived: &mut impl FnMut(u64, &Self),
     ) -> bool {
         let state = std::mem::replace(&mut self.state, State::Sacked);
-        counts.remove(state, self.last.bytes);
-        counts.add(State::Sacked, self.last.bytes);
+        counts.remove(state, self.bytes);
+        counts.add(State::Sacked, self.bytes);
         if !std::mem::replace(&mut self.delivered, true) {
             arrived(number, self);
             if let Some(rate) = rate {
-                rate.delivered(number, &self.last, now);
+                rate.delivered(place, number, &self.last(), now);
             }
         }
         state != State::Lost
@@ -103,7 +111,7 @@ impl Segment {
 #[derive(Debug, Default)]
 struct Counts {
     volumes: [u64; STATES],
-    numbers: [u64; STATES],
+    numbers: [u32; STATES],
 }
 
 impl Counts {
@@ -151,7 +159,7 @@ pub struct Segments {
     newest: u64,
     /// The blocks of the last acknowledgement that had any: nothing that they report is news.
     seen: SackBlocks,
-    rate: Option<Rate>,
+    rate: Option<Box<Rate>>,
 }
 
 impl Segments {
@@ -175,7 +183,7 @@ impl Segments {
             oldest: 0,
             newest: 0,
             seen: SackBlocks::default(),
-            rate: sampled.then(Rate::new),
+            rate: sampled.then(|| Box::new(Rate::new())),
         }
     }
 
@@ -184,7 +192,7 @@ impl Segments {
     }
 
     const fn number_of(&self, state: State) -> u64 {
-        self.counts.numbers[state as usize]
+        self.counts.numbers[state as usize] as u64
     }
 
     /// Data thought to be in the network (pipe of RFC 6675, section 4): what was sent, but for what
@@ -220,11 +228,11 @@ impl Segments {
     }
 
     /// The same without content, the next segment being segment `first`, with room for those up to
-    /// `end` and half as many, which a recovery sends.
+    /// `end`.
     pub(super) fn begin_at(&mut self, first: u64, end: u64) {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        list.reserve(usize::try_from((end - first) * 3 / 2).unwrap_or(0));
+        list.reserve(usize::try_from(end - first).unwrap_or(0));
         *self = Self { list, ..Self::new(first, self.rate.is_some(), self.ordered) };
     }
 
@@ -265,9 +273,11 @@ impl Segments {
             return;
         }
         self.counts.add(State::InFlight, bytes);
-        let stamp = self.stamp(idle, now);
+        self.stamp(self.list.len(), idle, now);
         self.list.push_back(Segment {
-            last: Transmission { sent: now, bytes, repeated: false, stamp },
+            sent: now,
+            bytes,
+            repeated: false,
             earlier: 0,
             later: 0,
             state: State::InFlight,
@@ -278,15 +288,14 @@ impl Segments {
         }
     }
 
-    /// The state in which a segment is sent that is counted already; `idle` tells that nothing was
-    /// in flight before.
-    fn stamp(&mut self, idle: bool, now: Time) -> Stamp {
+    /// Note the state in which the segment at `place` is sent, which is counted already; `idle`
+    /// tells that nothing was in flight before.
+    #[inline]
+    fn stamp(&mut self, place: usize, idle: bool, now: Time) {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
-        let Some(rate) = &mut self.rate else { return Stamp::default() };
-        if idle {
-            rate.restart(now);
+        if let Some(rate) = &mut self.rate {
+            rate.sent(place, volume, idle, now);
         }
-        rate.stamp(volume)
     }
 
     fn send_again(&mut self, number: u64, cause: Cause, idle: bool, now: Time) {
@@ -308,10 +317,9 @@ impl Segments {
                 self.change(place, State::Doubled);
             }
         }
-        let stamp = self.stamp(idle, now);
+        self.stamp(place, idle, now);
         let segment = &mut self.list[place];
-        let bytes = segment.last.bytes;
-        segment.last = Transmission { sent: now, bytes, repeated: true, stamp };
+        (segment.sent, segment.repeated) = (now, true);
         if self.ordered {
             self.append(place, number);
         }
@@ -322,8 +330,8 @@ impl Segments {
     fn change(&mut self, place: usize, state: State) {
         let segment = &mut self.list[place];
         let before = std::mem::replace(&mut segment.state, state);
-        self.counts.remove(before, segment.last.bytes);
-        self.counts.add(state, segment.last.bytes);
+        self.counts.remove(before, segment.bytes);
+        self.counts.add(state, segment.bytes);
     }
 
     /// Segment `number`, if it is in the network, is lost. Returns its last transmission then.
@@ -333,7 +341,7 @@ impl Segments {
         if segment.copies() == 0 {
             return None;
         }
-        let last = segment.last;
+        let last = segment.last();
         self.unlink(place, number);
         self.find_lost(place, number, State::Lost);
         self.lost_from = self.lost_from.min(number);
@@ -345,9 +353,9 @@ impl Segments {
     fn find_lost(&mut self, place: usize, number: u64, state: State) {
         self.change(place, state);
         let segment = &self.list[place];
-        self.found += u64::from(segment.last.bytes);
+        self.found += u64::from(segment.bytes);
         if let Some(rate) = &mut self.rate {
-            rate.lost(number, &segment.last, self.found);
+            rate.lost(place, number, &segment.last(), self.found);
         }
     }
 
@@ -381,7 +389,7 @@ impl Segments {
     pub(super) fn originals_sacked_below(&self, end: u64) -> u64 {
         let below = usize::try_from(end.saturating_sub(self.base)).unwrap_or(usize::MAX);
         let originals = self.list.iter().take(below);
-        originals.filter(|it| it.is_sacked() && !it.last.repeated).count() as u64
+        originals.filter(|it| it.is_sacked() && !it.repeated).count() as u64
     }
 
     /// Forget what SACK has reported: the receiver might have reneged (RFC 2018, section 8).
@@ -453,17 +461,26 @@ impl Segments {
         while self.base < una
             && let Some(segment) = self.list.front_mut()
         {
-            let bytes = segment.last.bytes;
+            let bytes = segment.bytes;
             if segment.is_sacked() {
                 self.above -= u64::from(self.base >= self.counted_to);
             } else {
                 news += 1;
-                if segment.arrive(self.base, now, &mut self.counts, &mut self.rate, &mut arrived) {
+                if segment.arrive(
+                    (0, self.base),
+                    now,
+                    &mut self.counts,
+                    &mut self.rate,
+                    &mut arrived,
+                ) {
                     self.unlink(0, self.base);
                 }
             }
             self.counts.remove(State::Sacked, bytes);
             self.list.pop_front();
+            if let Some(rate) = &mut self.rate {
+                rate.acknowledged();
+            }
             self.base += 1;
         }
         self.base = self.base.max(una);
@@ -477,7 +494,7 @@ impl Segments {
         let Some(place) = self.place(number) else { return };
         let Some(segment) = self.list.get_mut(place).filter(|it| !it.is_sacked()) else { return };
         self.above += u64::from(number >= self.counted_to);
-        if segment.arrive(number, now, &mut self.counts, &mut self.rate, &mut arrived) {
+        if segment.arrive((place, number), now, &mut self.counts, &mut self.rate, &mut arrived) {
             self.unlink(place, number);
         }
     }
@@ -566,7 +583,7 @@ impl Segments {
 
     /// The losses found since this was asked last, of which the law is to be notified.
     pub fn take_losses(&mut self) -> Vec<LostSegment> {
-        self.rate.as_mut().map_or_else(Vec::new, Rate::take_losses)
+        self.rate.as_deref_mut().map_or_else(Vec::new, Rate::take_losses)
     }
 
     /// The sample that the present acknowledgement gives, now that all that it tells is known; what

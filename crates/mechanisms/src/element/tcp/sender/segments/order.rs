@@ -42,7 +42,7 @@ impl Segments {
     pub(super) fn order_anew(&mut self) {
         let in_network = |place: &usize| self.list[*place].copies() > 0;
         let mut places: Vec<usize> = (0..self.list.len()).filter(in_network).collect();
-        places.sort_by_key(|place| self.list[*place].last.sent);
+        places.sort_by_key(|place| self.list[*place].sent);
         self.listed = 0;
         for place in places {
             self.append(place, self.base + place as u64);
