@@ -1111,7 +1111,7 @@ def tcp(
     tail_loss_probe: bool = ...,
     dsack: bool = ...,
     recovery_window: Literal["rfc6675", "prr"] = ...,
-    undo: Literal["none", "dsack", "eifel", "both"] = ...,
+    undo: Literal["dsack", "eifel", "both"] = ...,
     frto: bool = ...,
     newreno_timer: Literal["impatient", "slow-but-steady"] = ...,
     dupack_threshold: int = ...,

@@ -111,8 +111,6 @@ choice! {
 choice! {
     /// Signs by which a recovery turns out not to have been needed.
     pub enum UndoBy {
-        /// None.
-        None = "none",
         /// The receiver reports every segment sent again as a duplicate (RFC 3708).
         Dsack = "dsack",
         /// The first acknowledgement of new data echoes a timestamp of before the first segment was
@@ -167,14 +165,15 @@ parameters! {
         /// Undo a recovery that turns out not to have been needed, by these signs: the window goes
         /// back to what is outstanding, and the threshold to what it was; after a timeout nothing
         /// more is sent again. "dsack" needs SACK, "eifel" timestamps. A congestion control that
-        /// has a rate of its own undoes nothing. Linux goes by both.
-        undo: UndoBy = "none",
+        /// has a rate of its own undoes nothing. If left out, nothing is undone. Linux goes by
+        /// both.
+        undo: Option<UndoBy>,
             "RFC 4015, section 3.2; RFC 3708; RFC 3522, section 3.2; Linux, \
              net/ipv4/tcp_input.c: tcp_try_undo_recovery, tcp_try_undo_dsack";
         /// After a timeout, send two new segments before others are sent again, as the next
         /// acknowledgements then tell whether the timeout was spurious (F-RTO): it is undone if so.
-        /// Linux does.
-        frto: bool = false,
+        /// If left out, false. Linux does.
+        frto: Option<bool>,
             "RFC 5682, sections 2.1 and 3.1; Linux, ip-sysctl: tcp_frto";
         /// Partial acknowledgements on which NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
@@ -266,18 +265,6 @@ parameters! {
     }
 }
 
-impl UndoBy {
-    /// Returns true if duplicates that the receiver reports are a sign.
-    pub(super) const fn by_duplicates(self) -> bool {
-        matches!(self, Self::Dsack | Self::Both)
-    }
-
-    /// Returns true if timestamps are a sign.
-    pub(super) const fn by_time(self) -> bool {
-        matches!(self, Self::Eifel | Self::Both)
-    }
-}
-
 impl TcpParameters {
     /// Read and check the section of a scenario that holds TCP's parameters, and beside them the
     /// congestion control under `control`, which is read elsewhere.
@@ -362,13 +349,13 @@ impl TcpParameters {
             ),
             (
                 "undo",
-                self.undo.by_duplicates() && !reported,
+                self.undoes_by_duplicates() && !reported,
                 "goes by duplicates that the receiver reports, and needs recovery = \"sack\", and \
                  dsack not to be false; allowed is \"eifel\"",
             ),
             (
                 "undo",
-                self.undo.by_time() && !self.timestamps,
+                self.undoes_by_time() && !self.timestamps,
                 "goes by timestamps, and needs timestamps = true; allowed is \"dsack\"",
             ),
             ("dsack", self.dsack == Some(true) && !sack, "needs recovery = \"sack\""),
@@ -396,9 +383,19 @@ impl TcpParameters {
         self.detects_by_time() && self.tail_loss_probe.unwrap_or(true)
     }
 
+    /// Returns true if duplicates that the receiver reports show a needless recovery.
+    pub(super) const fn undoes_by_duplicates(&self) -> bool {
+        matches!(self.undo, Some(UndoBy::Dsack | UndoBy::Both))
+    }
+
+    /// Returns true if timestamps show a needless recovery.
+    pub(super) const fn undoes_by_time(&self) -> bool {
+        matches!(self.undo, Some(UndoBy::Eifel | UndoBy::Both))
+    }
+
     /// Returns true if the receiver reports duplicates.
     pub(super) fn reports_duplicates(&self) -> bool {
-        let needed = self.detects_by_time() || self.undo.by_duplicates();
+        let needed = self.detects_by_time() || self.undoes_by_duplicates();
         self.recovery == Recovery::Sack && self.dsack.unwrap_or(needed)
     }
 

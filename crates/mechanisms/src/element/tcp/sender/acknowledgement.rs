@@ -26,7 +26,8 @@ pub(super) struct Acknowledgement {
     pub(super) bare: bool,
     /// Segments that SACK reports for the first time.
     pub(super) newly_sacked: u64,
-    /// Segments that it reports by SACK or cumulatively for the first time, where there is a record.
+    /// Segments that it reports, by SACK or cumulatively, for the first time, where there is a
+    /// record.
     pub(super) arrived: u64,
     /// Segments that it reports as duplicates (RFC 2883).
     pub(super) duplicate: Option<(u64, u64)>,

@@ -117,8 +117,8 @@ impl Rate {
         self.stamps.pop_front();
     }
 
-    /// UpdateRateSample(): segment `number` at `place` was acknowledged, or reported by SACK, of which
-    /// `last` is the last transmission.
+    /// UpdateRateSample(): segment `number` at `place` was acknowledged, or reported by SACK, of
+    /// which `last` is the last transmission.
     pub(super) fn delivered(&mut self, place: usize, number: u64, last: &Transmission, now: Time) {
         self.delivered += u64::from(last.bytes);
         self.delivered_at = now;

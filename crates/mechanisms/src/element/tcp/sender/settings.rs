@@ -8,7 +8,7 @@ use super::rto::RtoRules;
 use crate::element::FlowGroup;
 use crate::element::tcp::{
     EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, ReportedRtt, SackAtTimeout,
-    TcpParameters, UndoBy,
+    TcpParameters,
 };
 
 /// The way in which a connection detects losses.
@@ -42,8 +42,10 @@ pub(super) struct Settings {
     pub(super) goes_back: bool,
     /// The receiver reports duplicates (RFC 2883).
     pub(super) reports_duplicates: bool,
-    /// Signs by which recoveries turn out not to have been needed, and are undone; F-RTO is one.
-    pub(super) undo: UndoBy,
+    /// Recoveries that turn out not to have been needed are undone: by duplicates that the receiver
+    /// reports, by timestamps, and by F-RTO.
+    pub(super) undoes_by_duplicates: bool,
+    pub(super) undoes_by_time: bool,
     pub(super) frto: bool,
     /// In recovery segments may be sent again that are not lost (RFC 6675).
     pub(super) guesses: bool,
@@ -128,8 +130,9 @@ impl Settings {
             samples: needs.samples,
             goes_back: !by_time,
             reports_duplicates: parameters.reports_duplicates(),
-            undo: parameters.undo,
-            frto: parameters.frto,
+            undoes_by_duplicates: parameters.undoes_by_duplicates(),
+            undoes_by_time: parameters.undoes_by_time(),
+            frto: parameters.frto == Some(true),
             guesses: detection == Detection::Sack,
             restarts_timer: by_time,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,

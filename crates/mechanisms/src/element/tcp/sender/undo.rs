@@ -9,7 +9,6 @@ use super::Sender;
 use super::acknowledgement::Acknowledgement;
 use super::frto::Forward;
 use super::phase::Phase;
-use crate::element::tcp::UndoBy;
 
 /// State of the undoing of the last recovery.
 pub(super) enum Undo {
@@ -37,7 +36,7 @@ pub(super) struct Doubt {
 }
 
 impl Doubt {
-    /// Segment is sent again.
+    /// A segment is sent again.
     fn note_sent_again(&mut self, now: Time) {
         if self.unreported.is_none() {
             self.sent_again = Some(now);
@@ -84,7 +83,8 @@ impl Sender<'_, '_> {
     /// A recovery begins, and the window is about to be reduced: note what undoing it needs. A law
     /// with a rate of its own has nothing to be undone.
     pub(super) fn doubt_recovery(&mut self, timed_out: bool) {
-        let undoes = self.settings.frto || self.settings.undo != UndoBy::None;
+        let settings = self.settings;
+        let undoes = settings.frto || settings.undoes_by_duplicates || settings.undoes_by_time;
         if !undoes || self.tcb.control.pacing_rate().is_some() {
             return;
         }
@@ -142,8 +142,8 @@ impl Sender<'_, '_> {
         let (settings, now) = (self.settings, self.cx.now());
         let all = self.tcb.una == self.tcb.max;
         let Some(doubt) = self.doubt() else { return };
-        let by_duplicates = settings.undo.by_duplicates() && doubt.is_all_reported(ack);
-        let by_time = settings.undo.by_time()
+        let by_duplicates = settings.undoes_by_duplicates && doubt.is_all_reported(ack);
+        let by_time = settings.undoes_by_time
             && doubt.answers_original(
                 settings.echo_of(packet),
                 ack,

@@ -74,8 +74,8 @@ impl Segment {
         self.state == State::Sacked
     }
 
-    /// It has arrived, as segment `number` at `place`, which is news: have loss detection and sampling know.
-    /// Returns true if it was in the network.
+    /// It has arrived, as segment `number` at `place`, which is news: have loss detection and
+    /// sampling know. Returns true if it was in the network.
     #[inline(always)]
     fn arrive(
         &mut self,
