@@ -252,9 +252,11 @@ fn the_profile_of_linux_is_cubic() {
 
 /// A path that reorders and loses nothing keeps a flow from the rate that it has only if needless
 /// recoveries are not undone. A packet has 0.6 ms on the link, and jitter with a mean of 1 ms has
-/// some be overtaken by three and sent again. With the threshold of before, slow start leads back
-/// at once to where the window was, and on to the limit of the buffer, which holds more than the
-/// path: the link is busy all the time but for what a halving there leaves idle. Either sign does.
+/// some be overtaken by three and sent again. A window that is halved before it exceeds what the
+/// path holds uses three quarters of that in the mean, at most. With the threshold of before, slow
+/// start leads back at once to where the window was, and on to the limit of the buffer, which holds
+/// more than the path: the link is busy all the time but for what a halving there leaves idle.
+/// Either sign does.
 #[test]
 fn reordering_costs_nothing_where_needless_recoveries_are_undone() {
     let used = |undo: &str| {

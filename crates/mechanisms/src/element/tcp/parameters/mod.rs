@@ -330,7 +330,7 @@ impl TcpParameters {
         let asked = |key| section.node(key).is_some();
         let (sack, rack) = (self.recovery == Recovery::Sack, self.detects_by_time());
         let prr = self.recovery_window == RecoveryWindow::Prr;
-        let reported = self.recovery == Recovery::Sack && self.dsack != Some(false);
+        let reported = sack && self.dsack != Some(false);
         let refused: [(&str, bool, &str); 7] = [
             (
                 "recovery_window",

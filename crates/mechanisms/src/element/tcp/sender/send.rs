@@ -16,6 +16,9 @@ impl Sender<'_, '_> {
     /// Stage 7 of an acknowledgement, and after writes and timers: send what the window and the
     /// application allow.
     pub(super) fn send_allowed(&mut self, ack: Option<&Acknowledgement>) {
+        if self.tcb.held {
+            return;
+        }
         let Some(permit) = self.forward_permit().or_else(|| self.permit(ack)) else { return };
         let Window { cwnd, smss, .. } = self.tcb.window;
         let most = cwnd + f64::from(permit.beyond) * smss;
@@ -23,9 +26,6 @@ impl Sender<'_, '_> {
             Limit::Outstanding => self.bytes(self.tcb.una, self.tcb.nxt),
             Limit::Pipe | Limit::FullSegment => self.in_flight(),
         };
-        if self.tcb.held {
-            return;
-        }
         let full = permit.limit == Limit::FullSegment;
         let mut left = permit.segments.min(self.settings.max_burst);
         while left > 0 {

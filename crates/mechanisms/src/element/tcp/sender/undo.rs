@@ -58,24 +58,13 @@ impl Doubt {
     }
 
     /// Returns true if the first acknowledgement of new data answers a segment that was sent before
-    /// the first was sent again (RFC 3522, section 3.2, steps 3 to 5). If it acknowledges all that
-    /// is outstanding, the acknowledgements of the originals may have been lost: the receiver must
-    /// be one that would report duplicates then.
-    fn answers_original(
-        &mut self,
-        echo: Option<Time>,
-        ack: &Acknowledgement,
-        now: Time,
-        all: bool,
-        reports: bool,
-    ) -> bool {
-        // It may be the one that began the recovery.
-        let later = self.sent_again.is_some_and(|sent_again| sent_again < now);
-        if !ack.advances() || !later {
-            return false;
-        }
-        let Some((sent_again, echo)) = self.sent_again.take().zip(echo) else { return false };
-        echo < sent_again && ack.duplicate.is_none() && (reports || !all)
+    /// the first was sent again (RFC 3522, section 3.2, steps 3 and 4). The acknowledgement that
+    /// began the recovery answers none.
+    fn answers_original(&mut self, echo: Option<Time>, ack: &Acknowledgement, now: Time) -> bool {
+        let answered = self.sent_again.filter(|sent_again| ack.advances() && *sent_again < now);
+        let Some(sent_again) = answered else { return false };
+        self.sent_again = None;
+        ack.duplicate.is_none() && echo.is_some_and(|echo| echo < sent_again)
     }
 }
 
@@ -140,17 +129,14 @@ impl Sender<'_, '_> {
             return;
         }
         let (settings, now) = (self.settings, self.cx.now());
-        let all = self.tcb.una == self.tcb.max;
+        // Acknowledgements of originals may have been lost where all is acknowledged by one, unless
+        // the receiver would have reported duplicates (RFC 3522, section 3.2, step 5).
+        let conclusive = settings.reports_duplicates || self.tcb.una < self.tcb.max;
         let Some(doubt) = self.doubt() else { return };
         let by_duplicates = settings.undoes_by_duplicates && doubt.is_all_reported(ack);
         let by_time = settings.undoes_by_time
-            && doubt.answers_original(
-                settings.echo_of(packet),
-                ack,
-                now,
-                all,
-                settings.reports_duplicates,
-            );
+            && doubt.answers_original(settings.echo_of(packet), ack, now)
+            && conclusive;
         if self.follow_forward(ack) || by_duplicates || by_time {
             self.undo_recovery(ack);
         }

@@ -152,7 +152,7 @@ impl Loss {
     }
 }
 
-/// Calls of what is rare go by the trait.
+/// Calls of what is rare, or of what but one way has, go by the trait.
 impl Deref for Loss {
     type Target = dyn LossDetection;
 
@@ -175,7 +175,7 @@ impl DerefMut for Loss {
     }
 }
 
-/// Calls of what follows from most acknowledgements are direct.
+/// Calls of what follows from most acknowledgements in every way are direct.
 impl Loss {
     #[inline(always)]
     pub(super) fn on_ack(

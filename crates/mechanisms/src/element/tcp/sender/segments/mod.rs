@@ -65,6 +65,7 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Its last transmission.
     const fn last(&self) -> Transmission {
         Transmission { sent: self.sent, bytes: self.bytes, repeated: self.repeated }
     }
