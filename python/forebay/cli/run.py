@@ -154,6 +154,10 @@ def run_scenario(
     show.exports.refuse_losses(job, [out / name for name in names] if out is not None else [])
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
+        from forebay.run.resolved import resolved_scenario
+
+        # What stands in the folder must tell what was run, wherever the files it read are then.
+        run = type(run)({**run.document, "scenario": resolved_scenario(job)}, run.tables)
         _keep(out, names, job, run, show.formats)
     show.exports.write(job, run)
     if show.as_json:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import UserError
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.run_figures import Recorded, delays, details, shares, timeline
+from forebay.report.scenario import scenario_section
 from forebay.run.columns import columns
 from forebay.run.documents import read_document
+from forebay.run.resolved import SHAPE, assigned_value
 from forebay.run.shown import ALWAYS, SHOWN, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
-from forebay.toml import parse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +51,7 @@ RUN = {
     "simulated_s": float,
     "events": int,
     "warnings?": [str],
+    "scenario?": SHAPE,
     **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
 }
 """Parts of a run's document that the page shows."""
@@ -68,6 +70,7 @@ def run_report(folder: Path) -> Path:
     recorded, distribution = _recorded(folder)
     groups = document["groups"]
     sections = warned(document.get("warnings", [])) + _network(folder, document)
+    sections += [scenario_section(document["scenario"])] if "scenario" in document else []
     drawn = [shares(groups), delays(distribution) if distribution else None, timeline(recorded)]
     main, *further = _tables("groups", groups)
     first = Section("What matters", figures=[figure for figure in drawn if figure], tables=further)
@@ -113,7 +116,7 @@ def _network(folder: Path, document: Mapping[str, Any]) -> list[Section]:
         network = Network.from_toml(folder / "scenario.toml")
         for change in _changes(document["command"]):
             path, _, value = change.partition("=")
-            network.set(path, _value(value))
+            network.set(path, assigned_value(value))
         drawn = draw(topology_of(network.to_dict()), f"Topology of {document['name']}")
     except (UserError, ValueError, TypeError):
         # The scenario may have been moved away since; the run's figures do not need it.
@@ -125,13 +128,6 @@ def _network(folder: Path, document: Mapping[str, Any]) -> list[Section]:
 def _changes(command: str) -> list[str]:
     words = shlex.split(command)
     return [value for option, value in itertools.pairwise(words) if option == "--set"]
-
-
-def _value(written: str) -> Any:
-    try:
-        return parse(f"value = {written}", "command")["value"]
-    except UserError:
-        return written
 
 
 def _single(document: Mapping[str, Any]) -> list[Table]:

@@ -21,11 +21,13 @@ from forebay.drawing import (
 from forebay.errors import printable
 from forebay.extras import is_installed
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
+from forebay.report.scenario import scenario_section, varied_tables
 from forebay.run.axes import VARIANT
 from forebay.run.columns import unit_of
 from forebay.run.documents import ANY, check_shape, read_document
 from forebay.run.heat import HeatMap, draw_heat
 from forebay.run.repeat import quoted
+from forebay.run.resolved import SHAPE
 from forebay.run.words import axis_scale, quantity_words, setting_words
 from forebay.units import Unit
 
@@ -44,6 +46,9 @@ SWEEP = {
         }
     ],
     "failed?": [{"reason": str, "command": str}],
+    "scenario?": SHAPE,
+    "varied?": [str],
+    "variants?": {"*": {"*": ANY}},
     "warnings?": [{"warning": str, "points": int, "where": {"*": [ANY]}}],
 }
 """Shape of the part of a sweep's document that the page shows."""
@@ -67,6 +72,7 @@ def sweep_report(folder: Path) -> Path:
     check_shape(path, document, {"summary": [dict.fromkeys(parameters, PLAIN)]})
     table = [_bounded(row) for row in document["summary"] if row["mean"] is not None]
     sections = _without_plots(folder) + warned(map(warning_words, document.get("warnings", [])))
+    sections += _scenario(document)
     for quantity in document["quantities"]:
         rows = [row for row in table if row["quantity"] == quantity]
         sections.append(_section(quantity, parameters, rows))
@@ -74,6 +80,17 @@ def sweep_report(folder: Path) -> Path:
         failed = [[row["reason"], row["command"]] for row in document["failed"]]
         sections.append(Section("Failed runs", tables=[Table(["why", "the run again"], failed)]))
     return write_page(folder, document, sections, ("version", "build", "seeds", "runs"))
+
+
+def _scenario(document: Mapping[str, Any]) -> list[Section]:
+    """What was run, and what was varied; results of earlier versions say the latter alone."""
+    varied = varied_tables(document["grid"], document.get("variants", {}))
+    if "scenario" not in document:
+        return [Section("Scenario", tables=varied)] if varied else []
+    section = scenario_section(document["scenario"], document.get("varied", ()))
+    section.text += " Values are those of the first point." if varied else ""
+    section.tables = [*varied, *section.tables]
+    return [section]
 
 
 def _without_plots(folder: Path) -> list[Section]:

@@ -62,6 +62,7 @@ from forebay.run.laws import law_words, refuse_unsaved
 from forebay.run.limits import MAX_RUNS
 from forebay.run.progress import meter, note
 from forebay.run.repeat import quoted, repeat_line
+from forebay.run.resolved import resolved_scenario
 from forebay.run.store import (
     FORMATS,
     columns_of,
@@ -498,6 +499,7 @@ def write_summary(
         "runs": len(rows),
         **({"laws": list(laws.values())} if laws else {}),
         "grid": sweep.grid,
+        **_scenario(sweep, planned),
         "quantities": list(sweep.quantities),
         "summary": summary,
         "warnings": warnings(planned),
@@ -514,6 +516,18 @@ def write_summary(
     }
     write_text(folder / SUMMARY, json.dumps(document, indent=1) + "\n")
     return document
+
+
+def _scenario(sweep: Sweep, planned: Sequence[Planned]) -> dict[str, Any]:
+    """What the first point of a sweep runs, the keys that its points set, and those of variants."""
+    names = [choice for axis in sweep.axes for choice in axis if VARIANT in choice.values]
+    variants = {str(choice.values[VARIANT]): choice.keys for choice in names}
+    keys = dict.fromkeys(key for axis in sweep.axes for choice in axis for key in choice.keys)
+    return {
+        "scenario": resolved_scenario(sweep.job(planned[0].combination, 0)),
+        "varied": list(keys),
+        **({"variants": variants} if variants else {}),
+    }
 
 
 def _summary(
