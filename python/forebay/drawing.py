@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,12 +36,15 @@ __all__ = [
     "finished",
     "level",
     "line_style",
+    "log_axis",
     "new_axes",
     "new_axis",
     "new_column",
     "new_grid",
+    "plain_number",
     "published",
     "slug",
+    "spans_decades",
     "to_svg",
     "top_legend",
     "top_legend_inches",
@@ -106,6 +109,26 @@ class Figure:
 def slug(name: str) -> str:
     """A name as an HTML anchor, the start of SVG ids and a file name: `f9/tail` is `f9-tail`."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def spans_decades(values: Iterable[float]) -> bool:
+    """Returns true if values above 0 are two decades apart and none is below: their axis is
+    logarithmic, and so are their colours."""
+    known = [value for value in values if value == value and value != 0]
+    return bool(known) and min(known) > 0 and max(known) >= 100 * min(known)
+
+
+def log_axis(axis: Axes, which: Literal["x", "y"]) -> None:
+    """Makes an axis logarithmic, with plain numbers at its decades."""
+    (axis.set_xscale if which == "x" else axis.set_yscale)("log")
+    ticks = axis.xaxis if which == "x" else axis.yaxis
+    ticks.set_major_formatter(plain_number)
+    ticks.set_minor_formatter("")
+
+
+def plain_number(value: float, _place: float | None = None) -> str:
+    """A number at a tick: `0.1`, `20`, `1000`."""
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:g}"
 
 
 def to_file(figure: Figure) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["UNITS", "Unit", "multiple_of_ending", "of_name", "symbolised"]
+__all__ = ["UNITS", "Unit", "multiple_of_ending", "of_name", "size_of", "symbolised"]
 
 
 class Unit:
@@ -89,3 +89,16 @@ def multiple_of_ending(ending: str) -> str | None:
             if multiple.replace("bit/s", "bps").lower() == ending:
                 return multiple
     return None
+
+
+def size_of(words: str) -> float | None:
+    """The size of a value as scenarios have it, `10 Mbit/s` or `3`, in the unit's first multiple;
+    `None` of what is no number."""
+    number, _, symbol = words.strip().partition(" ")
+    try:
+        value = float(number)
+    except ValueError:
+        return None
+    sizes = (unit.multiples.get(symbol) for unit in UNITS.values())
+    size = 1.0 if not symbol else next((size for size in sizes if size is not None), None)
+    return None if size is None else value * size

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forebay.run.columns import column_of, columns, kinds, percentile_note
-from forebay.run.shown import SHOWN, shown_tables
+from forebay.run.shown import SHOWN, Most, shown_tables
 
 
 def flow(name: str, delivered: int, **others: float) -> dict[str, Any]:
@@ -76,10 +76,38 @@ def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
             "threshold_marks": 7, "mean_queue_packets": 3.25, "max_queue_packets": 12,
             "arrived_packets": [1000, 234]}  # fmt: skip
     unused = dict.fromkeys(used, 0) | {"name": "idle", "arrived_packets": [0, 0]}
-    assert list(shown_tables("links", [used] + [unused] * idle)) == [
+    main, by_precedence = shown_tables("links", [used] + [unused] * idle)
+    assert by_precedence == (
+        "links by precedence",
+        ["name", "arrived packets"],
+        [["wire, precedence 0", "1 000"], ["wire, precedence 1", "234"]],
+    )
+    assert [main] == [
         (
             f"links (queues in packets{told})",
             ["name", "throughput", "use", "arrived", "dropped", "ThM", "mean queue", "max queue"],
             [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.25", "12"]],
         )
     ]  # fmt: skip
+
+
+def test_links_of_one_precedence_have_no_further_table() -> None:
+    """Links where packets of one precedence came have no table by precedence: it would say the
+    same again."""
+    row = {"name": "wire", "throughput_bps": 1e6, "arrived_packets": [1000, 0, 0]}
+    assert len(list(shown_tables("links", [row]))) == 1
+
+
+def test_long_tables_keep_first_rows_and_extremes() -> None:
+    """Long tables keep their first rows and those with the least and the largest of what matters,
+    and say how many they leave out.
+
+    Of 50 flows the 40th has the largest throughput and the 30th the least; nothing else differs.
+    """
+    rates = {29: 0.5e6, 39: 9e6}
+    rows = [flow(f"f{n}", 50, throughput_bps=rates.get(n, 1e6)) for n in range(50)]
+    most = Most(20, 5, "the file has all")
+    (title, _, cells), *_ = shown_tables("flows", rows, most=most)
+    assert [row[0] for row in cells] == ["f0", "f1", "f2", "f3", "f4", "f29", "f39"]
+    assert title == "flows: the first 5 and extremes; 43 more rows: the file has all"
+    assert all(len(cells) == 20 for _, _, cells in shown_tables("flows", rows[:20], most=most))

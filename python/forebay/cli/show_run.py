@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from forebay import text
 from forebay.cli.terminal import Grid, print_page
 from forebay.run.laws import law_sentence
-from forebay.run.shown import SHOWN, shown_tables, tells_hosts
+from forebay.run.shown import SHOWN, Most, proof_tables, shown_tables, tells_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["show_run"]
 
 MAX_FLOW_ROWS = 20
-SHOWN_TIES = 5
+MOST = Most(40, 12, "--out or --json has all")
 
 
 def show_run(run: Run) -> None:
@@ -44,33 +44,5 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
         left_out.add("hosts")
     for kind in SHOWN:
         if kind not in left_out:
-            yield from (Grid(*table) for table in shown_tables(kind, document[kind]))
-    if checks := document.get("checks"):
-        yield _check_table(checks)
-    if ties := document.get("ties"):
-        yield from _tie_tables(ties)
-
-
-def _check_table(checks: Mapping[str, Any]) -> Grid:
-    times = sum(checks["each"].values())
-    title = f"checked: {checks['invariants']} invariants, {text.count(times)} times, none broken"
-    rows = [[name, text.count(number)] for name, number in checks["each"].items()]
-    return Grid(title, ["invariant", "times"], rows)
-
-
-def _tie_tables(ties: Mapping[str, Any]) -> Iterator[Grid]:
-    differing = ties["differing"]
-    rows = [
-        ["simultaneous arrivals at links", text.count(ties["packets"])],
-        ["other orders of them run", text.count(ties["orders"])],
-        ["numbers compared", text.count(ties["quantities"])],
-        ["numbers that rest on the order", text.count(len(differing))],
-    ]
-    yield Grid("order of simultaneous events", ["", "number"], rows)
-    if differing:
-        most = [
-            [row["quantity"], *(text.plain(row[key]) for key in ("listed", "low", "high"))]
-            for row in differing[:SHOWN_TIES]
-        ]
-        columns = ["quantity", "as listed", "least", "greatest"]
-        yield Grid("numbers that rest on the order most", columns, most)
+            yield from (Grid(*table) for table in shown_tables(kind, document[kind], most=MOST))
+    yield from (Grid(*table) for table in proof_tables(document))

@@ -11,19 +11,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forebay.drawing import (
+    DOTTED,
     INK,
     NARROW,
     Figure,
     curve,
     finished,
     line_style,
+    log_axis,
     new_column,
     new_grid,
     slug,
+    spans_decades,
     to_svg,
     top_legend,
     top_legend_inches,
 )
+from forebay.report.row_figures import MANY, members
 from forebay.run.plots import delay_quantiles
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.units import UNITS
@@ -31,7 +35,7 @@ from forebay.units import UNITS
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Recorded", "delays", "details", "shares", "timeline"]
+__all__ = ["Recorded", "delays", "details", "timeline"]
 
 Recorded: TypeAlias = "Mapping[str, Mapping[str, np.ndarray]]"
 """Recorded series by place (`links.core`): columns by name."""
@@ -42,75 +46,111 @@ LINES = 12
 """Lines in a panel, and panels in a drawing; the busiest are drawn."""
 LETTERS = 420_000
 """Drawings of the rest together; no further one begins beyond."""
+FEW_LETTERS = 100_000
+"""The same where there are many groups, whose tables and drawings are long already."""
+TAGS = 6
+"""Bands that are told apart in a drawing."""
+BAND_POINTS = 200
+"""Points of a band."""
 MAX_UNNUMBERED = 7
 """Maximum number of lines that have no number beside them."""
 
 
-def shares(groups: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """Throughput of each group of flows, with its share of all: bars."""
-    known = [row for row in groups if row.get("throughput_bps")]
-    if not known:
-        return None
-    known = sorted(known, key=lambda row: -row["throughput_bps"])
-    rest = known[2 * LINES :]
-    known = known[: 2 * LINES]
-    total = sum(row["throughput_bps"] for row in [*known, *rest])
-    scale, unit = axis_scale(
-        unit_at("groups", "throughput_bps"), [row["throughput_bps"] for row in known]
-    )
-    drawing, (axis,) = new_column([0.9 + 0.24 * len(known)], NARROW)
-    values = [row["throughput_bps"] * scale for row in known]
-    axis.barh(range(len(known)), values, 0.66, color=line_style(0)["color"])
-    for place, (row, value) in enumerate(zip(known, values, strict=True)):
-        share = f"{100 * row['throughput_bps'] / total:.1f} %"
-        axis.annotate(
-            share,
-            (value, place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8.5,
-            color=INK,
-        )
-    axis.set_yticks(range(len(known)), [row["name"] for row in known])
-    axis.invert_yaxis()
-    axis.set_xlim(0, 1.16 * max(values))
-    axis.set_xlabel(f"throughput ({unit})")
-    axis.grid(axis="y", visible=False)
-    told = f" {len(rest)} smaller groups are in the table." if rest else ""
-    return _figure("Throughput shares", drawing, f"By group of flows, with its share of all.{told}")
-
-
-def delays(table: Mapping[str, Sequence[Any]]) -> Figure | None:
-    """The distribution of delay by group, with its percentiles marked."""
-
-    import numpy as np
-
+def delays(
+    table: Mapping[str, Sequence[Any]], groups: Sequence[Mapping[str, Any]]
+) -> Figure | None:
+    """The distribution of delay by group, with its percentiles marked; of many groups the band that
+    they are in."""
     names = list(dict.fromkeys(table["group"]))
     if not names:
         return None
-    groups = np.array(table["group"])
-    upper, packets = np.array(table["to_s"], float), np.array(table["packets"], float)
-    scale, unit = axis_scale(unit_at("flows", "mean_delay_s"), upper)
+    if len(names) > MANY:
+        return _delay_bands(table, members(names, groups), len(names))
+    scale, unit = axis_scale(unit_at("flows", "mean_delay_s"), table["to_s"])
     drawing, (axis,) = new_column([2.9 + top_legend_inches(names)], NARROW)
+    ends = []
+    curves = _cumulated(table)
     for index, name in enumerate(names):
-        of = groups == name
-        x = scale * upper[of]
-        y = 100.0 * np.cumsum(packets[of]) / max(packets[of].sum(), 1.0)
+        x, y = curves[name]
         keep = _kept(len(x), POINTS // 4 // len(names))
-        axis.step(x[keep], y[keep], where="post", linewidth=1.3, label=name, **line_style(index))
+        axis.step(
+            scale * x[keep], y[keep], where="post", linewidth=1.3, label=name, **line_style(index)
+        )
         shares = (0.5, 0.95, 0.99)
         quantiles = delay_quantiles(table, name, shares)
+        ends += quantiles
         for share, value, mark in zip(shares, quantiles, "osD", strict=True):
             look = {"markersize": 3.5, "color": line_style(index)["color"]}
             axis.plot([scale * value], [100.0 * share], mark, **look)
+    said = "Of delivered packets, by group. Circle: median; square: 95 %; diamond: 99 %."
+    top_legend(axis, MAX_UNNUMBERED)
+    return _delays_drawn(drawing, axis, said, unit, spans_decades(ends))
+
+
+def _delay_bands(
+    table: Mapping[str, Sequence[Any]], tagged: Mapping[str, Sequence[str]], groups: int
+) -> Figure:
+    """Distributions of delay of many groups: at each delay the share of packets of the median
+    group, and the band of the middle half of all."""
+    import numpy as np
+
+    shown = dict(list(tagged.items())[:TAGS])
+    scale, unit = axis_scale(unit_at("flows", "mean_delay_s"), table["to_s"])
+    curves = _cumulated(table)
+    every = np.unique(np.concatenate([x for x, _ in curves.values()]))
+    grid = every[_kept(len(every), BAND_POINTS)]
+    drawing, (axis,) = new_column([2.9 + top_legend_inches(list(shown))], NARROW)
+    for index, (tag, names) in enumerate(shown.items()):
+        reached = np.array([_at(*curves[name], grid) for name in names])
+        low, middle, high = np.quantile(reached, (0.25, 0.5, 0.75), axis=0)
+        look = line_style(index)
+        axis.fill_between(scale * grid, low, high, color=look["color"], alpha=0.3, linewidth=0)
+        axis.plot(scale * grid, middle, label=tag, linewidth=1.3, **look)
+        if len(shown) == 1:
+            for edge in (reached.min(axis=0), reached.max(axis=0)):
+                axis.plot(scale * grid, edge, linewidth=0.8, color=INK, linestyle=DOTTED)
+    top_legend(axis)
+    said = (
+        f"Of delivered packets, of {groups} groups: line of the median group at each delay, band "
+        "of the middle half" + ("; dotted: extremes." if len(shown) == 1 else ".")
+    )
+    told = f" {len(tagged) - len(shown)} smaller tags are left out." if len(tagged) > TAGS else ""
+    wide = spans_decades(np.quantile(every, (0.02, 0.98)))
+    return _delays_drawn(drawing, axis, said + told, unit, wide)
+
+
+def _delays_drawn(drawing: Any, axis: Any, said: str, unit: str, wide: bool) -> Figure:
+    """A distribution of delay with its axes; of delays far apart that of delay is logarithmic."""
     axis.set_xlabel(f"one-way delay ({unit})")
     axis.set_ylabel("packets with at most this delay (%)")
     axis.set_ylim(0, 101)
-    axis.set_xlim(left=0)
-    top_legend(axis, MAX_UNNUMBERED)
-    said = "Of delivered packets, by group. Circle: median; square: 95 %; diamond: 99 %."
+    if wide:
+        log_axis(axis, "x")
+        said += " Logarithmic axis."
+    else:
+        axis.set_xlim(left=0)
     return _figure("Distribution of delay", drawing, said)
+
+
+def _cumulated(table: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, Any]]:
+    """Delays of each group in seconds, and the percentage of packets with at most each."""
+    import numpy as np
+
+    groups, upper = np.array(table["group"]), np.array(table["to_s"], float)
+    packets = np.array(table["packets"], float)
+    found = {}
+    for name in dict.fromkeys(table["group"]):
+        of = groups == name
+        reached = np.cumsum(packets[of])
+        found[name] = (upper[of], 100.0 * reached / max(float(reached[-1]), 1.0))
+    return found
+
+
+def _at(x: Any, y: Any, grid: Any) -> Any:
+    """The values of a step function."""
+    import numpy as np
+
+    return np.concatenate([[0.0], y])[np.searchsorted(x, grid, side="right")]
 
 
 def timeline(recorded: Recorded) -> Figure | None:
@@ -156,7 +196,7 @@ def timeline(recorded: Recorded) -> Figure | None:
     return _figure("Over time", drawing, f"{said}: {'; '.join(what for what, _, _ in panels)}.")
 
 
-def details(recorded: Recorded) -> tuple[list[Figure], list[str]]:
+def details(recorded: Recorded, groups: int) -> tuple[list[Figure], list[str]]:
     """Recorded series by sort of place and unit, a panel for each place; and what had no room."""
 
     import numpy as np
@@ -175,10 +215,11 @@ def details(recorded: Recorded) -> tuple[list[Figure], list[str]]:
     count = sum(len(columns) for places in sorts.values() for columns in places.values())
     points = max(40, 2 * POINTS // max(count, 1))
     figures: list[Figure] = []
+    most = LETTERS if groups <= MANY else FEW_LETTERS
     # What queues and flows do comes before what laws keep inside.
     ranked = sorted(sorts, key=lambda sort: (_rank(sort[1]), sort[0] != "links"))
     for key in ranked:
-        if sum(len(figure.svg) for figure in figures) > LETTERS:
+        if sum(len(figure.svg) for figure in figures) > most:
             break
         figures.append(_panels(recorded, key, sorts[key], points))
     left = [f"{_WHATS.get(sort, sort)} of {kind}" for kind, sort in ranked[len(figures) :]]

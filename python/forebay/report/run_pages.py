@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
-from forebay.report.run_figures import Recorded, delays, details, shares, timeline
+from forebay.report.row_figures import purposes, throughputs
+from forebay.report.run_figures import Recorded, delays, details, timeline
 from forebay.report.scenario import scenario_section
 from forebay.run.columns import columns
 from forebay.run.documents import read_document
 from forebay.run.resolved import SHAPE, assigned_value
-from forebay.run.shown import ALWAYS, SHOWN, shown_tables, tells_hosts
+from forebay.run.shown import ALWAYS, SHOWN, Most, proof_tables, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
@@ -51,13 +52,20 @@ RUN = {
     "simulated_s": float,
     "events": int,
     "warnings?": [str],
+    "checks?": {"invariants": int, "each": {"*": int}},
+    "ties?": {
+        **dict.fromkeys(("packets", "orders", "quantities"), int),
+        "differing": [{"quantity": str, **dict.fromkeys(("listed", "low", "high"), (float, None))}],
+    },
     "scenario?": SHAPE,
     **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
 }
 """Parts of a run's document that the page shows."""
 
-MAX_ROWS = 300
-"""Rows of a table at most."""
+MAX_ALL = 600
+"""Rows of all kinds together that are on the page."""
+MAX_ROWS = 40
+"""Rows of a table where there are more than those."""
 MAX_UNFOLDED_ROWS = 16
 """Rows of a table that is not folded."""
 LINKS = ("links", "rings", "classes")
@@ -71,15 +79,23 @@ def run_report(folder: Path) -> Path:
     groups = document["groups"]
     sections = warned(document.get("warnings", [])) + _network(folder, document)
     sections += [scenario_section(document["scenario"])] if "scenario" in document else []
-    drawn = [shares(groups), delays(distribution) if distribution else None, timeline(recorded)]
-    main, *further = _tables("groups", groups)
+    drawn = [
+        *purposes(document),
+        throughputs(groups),
+        delays(distribution, groups) if distribution else None,
+        timeline(recorded),
+    ]
+    tables = _Tables(document)
+    main, *further = tables.of("groups")
     first = Section("What matters", figures=[figure for figure in drawn if figure], tables=further)
     sections += [first] if first.figures or first.tables else []
-    sections.append(Section("Flows", tables=[main, *_single(document), *_others(document)]))
-    links = [table for kind in LINKS for table in _tables(kind, document.get(kind, []))]
+    sections.append(Section("Flows", tables=[main, *tables.single(), *tables.others()]))
+    links = [table for kind in LINKS for table in tables.of(kind)]
     sections.append(Section("Links", tables=links))
+    proofs = [Table(heads, rows, _capital(title)) for title, heads, rows in proof_tables(document)]
+    sections += [Section("Checks", tables=proofs)] if proofs else []
     if recorded:
-        figures, left = details(recorded)
+        figures, left = details(recorded, len(groups))
         told = f"Recorded too, and in the tables beside this page: {'; '.join(left)}."
         sections.append(Section("Recorded series", told if left else "", folded=figures))
     keys = ("version", "build", "scenario_hash", "seed", "replication", "digest", "simulated_s",
@@ -130,31 +146,41 @@ def _changes(command: str) -> list[str]:
     return [value for option, value in itertools.pairwise(words) if option == "--set"]
 
 
-def _single(document: Mapping[str, Any]) -> list[Table]:
-    """The tables of flows where these are not the groups, folded."""
-    flows = document.get("flows", [])
-    tables = _tables("flows", flows) if len(flows) not in (1, len(document["groups"])) else []
-    for table in tables:
-        table.folded = True
-    for table in tables[1:]:
-        table.caption += ", of single flows"
-    return tables
+class _Tables:
+    """The tables of a run; where they are long together, each has its first rows and extremes."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        rows = sum(len(document.get(kind, ())) for kind in SHOWN)
+        self._most = Most(MAX_ROWS, MAX_ROWS - 8, "run.json has all") if rows > MAX_ALL else None
+
+    def of(self, kind: str) -> list[Table]:
+        """The tables of a kind of rows, large ones folded, but for the first of groups or links."""
+        rows = self._document.get(kind, [])
+        tables: list[Table] = []
+        for title, heads, cells in shown_tables(kind, rows, wide=True, most=self._most):
+            folded = len(cells) > MAX_UNFOLDED_ROWS and (
+                bool(tables) or kind not in ALWAYS or self._most is not None
+            )
+            tables.append(Table(heads, cells, _capital(title), folded))
+        return tables
+
+    def single(self) -> list[Table]:
+        """The tables of flows where these are not the groups, folded."""
+        flows = self._document.get("flows", [])
+        tables = self.of("flows") if len(flows) not in (1, len(self._document["groups"])) else []
+        for table in tables:
+            table.folded = True
+        for table in tables[1:]:
+            table.caption += ", of single flows"
+        return tables
+
+    def others(self) -> list[Table]:
+        """The tables of hosts where they tell more than groups, of transfers, calls and so on."""
+        kinds = [kind for kind in SHOWN if kind not in ("flows", "groups", "hosts", *LINKS)]
+        kinds = ["hosts", *kinds] if tells_hosts(self._document) else kinds
+        return [table for kind in kinds for table in self.of(kind)]
 
 
-def _others(document: Mapping[str, Any]) -> list[Table]:
-    """The tables of hosts where they tell more than groups, of transfers, calls and so on."""
-    kinds = [kind for kind in SHOWN if kind not in ("flows", "groups", "hosts", *LINKS)]
-    kinds = ["hosts", *kinds] if tells_hosts(document) else kinds
-    return [table for kind in kinds for table in _tables(kind, document.get(kind, []))]
-
-
-def _tables(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """The tables of a kind of rows, large ones folded, but for the first of groups or links."""
-    tables: list[Table] = []
-    for title, heads, cells in shown_tables(kind, rows, wide=True):
-        caption = f"{title[0].upper()}{title[1:]}"
-        if len(cells) > MAX_ROWS:
-            caption += f": the first {MAX_ROWS} of {len(cells)}"
-        folded = len(cells) > MAX_UNFOLDED_ROWS and (bool(tables) or kind not in ALWAYS)
-        tables.append(Table(heads, cells[:MAX_ROWS], caption, folded))
-    return tables
+def _capital(title: str) -> str:
+    return f"{title[0].upper()}{title[1:]}"

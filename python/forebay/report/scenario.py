@@ -13,6 +13,7 @@ from forebay.report.pages import Section, Table
 from forebay.run.axes import VARIANT
 from forebay.run.resolved import ABSENT, CHOSEN, names_in
 from forebay.toml import inline
+from forebay.units import size_of
 
 __all__ = ["scenario_section", "varied_tables"]
 
@@ -25,7 +26,7 @@ TITLES = {
 }
 VARIED = "varied"
 """Word that stands for what a sweep varies."""
-MAX_ROWS = 40
+MAX_ROWS = 16
 """Sorts of links or flows in a table at most."""
 MAX_NAMES = 3
 """Names that are written out; of more, the first and the last are."""
@@ -42,14 +43,17 @@ def scenario_section(scenario: Mapping[str, Any], varied: Sequence[str] = ()) ->
     tables = []
     for kind, heads in HEADS.items():
         of = [each for each in entries if each.kind == kind]
-        shown = [[cell(each) for _, cell in heads] for each in of[:MAX_ROWS]]
+        shown = [[cell(each) for _, cell in heads] for each in of]
         kept = [at for at in range(len(heads)) if any(row[at] for row in shown)]
-        if shown:
-            rows = [[row[at] or "-" for at in kept] for row in shown]
-            left = _left(of[MAX_ROWS:])
-            tables.append(
-                Table([heads[at][0] for at in kept], rows, TITLES[kind] + left, words=True)
-            )
+        rows = [[row[at] or "-" for at in kept] for row in shown]
+        if len(rows) > MAX_ROWS:
+            rows = _merged(of, rows, sum(at < OWN[kind] for at in kept))
+        title = TITLES[kind]
+        if len(rows) > MAX_ROWS:
+            title += f": {len(rows) - MAX_ROWS} more sorts are in the file of results"
+        if rows:
+            heads_kept = [heads[at][0] for at in kept]
+            tables.append(Table(heads_kept, rows[:MAX_ROWS], title, words=True))
     return Section("Scenario", _sentence(scenario["settings"]), tables=[*tables, *_all(scenario)])
 
 
@@ -74,6 +78,30 @@ def varied_tables(
         ]
         tables.append(Table(["variant", "sets"], rows, "Variants", words=True))
     return tables
+
+
+def _merged(entries: Sequence[_Entry], rows: Sequence[Sequence[str]], own: int) -> list[list[str]]:
+    """The rows of many sorts, where those that differ in their first cells alone are one."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for at, row in enumerate(rows):
+        alike.setdefault(tuple(row[own:]), []).append(at)
+    found = []
+    for same, places in alike.items():
+        names = [name for at in places for name in entries[at].names]
+        one = _Entry("", names, [ends for at in places for ends in entries[at].ends])
+        name = _name(one) if len(places) == 1 else _name(one).replace(" alike)", ")")
+        cells = [name, _ends(one)] if one.ends else [name]
+        for column in range(len(cells), own):
+            values = list(dict.fromkeys(rows[at][column] for at in places))
+            cells.append(values[0] if len(values) == 1 else _range(values))
+        found.append([*cells, *same])
+    return found
+
+
+def _range(values: Sequence[str]) -> str:
+    """Values that differ, by the first, the last and their number."""
+    ranked = sorted(values, key=lambda words: (size_of(words) or 0.0, words))
+    return f"{ranked[0]} to {ranked[-1]} ({len(values)} values)"
 
 
 def _plain(value: Any) -> str:
@@ -297,6 +325,9 @@ HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
 }
 """Columns of the short tables; those with nothing in them are left out."""
 
+OWN = {"links": 4, "rings": 3, "aggregates": 2, "flows": 3}
+"""The first columns, in which sections may differ that are merged where there are many."""
+
 
 def _sentence(settings: Mapping[str, Mapping[str, str]]) -> str:
     """Duration, warm-up and seed, and what was recorded."""
@@ -344,13 +375,9 @@ def _defaults(whose: str, values: Mapping[str, str]) -> Iterator[list[str]]:
         yield [whose, "absent", ", ".join(without)]
 
 
-def _left(entries: Sequence[_Entry]) -> str:
-    return f": {len(entries)} more sorts are in the results' file" if entries else ""
-
-
 def _shown(value: str) -> str:
-    """A value as people write it: no time is zero in picoseconds."""
-    return re.sub(r"\b0 ps\b", "0 s", value)
+    """A value as people write it: no time is zero in picoseconds, and words have no quotes."""
+    return re.sub(r"\b0 ps\b", "0 s", value).replace('"', "")
 
 
 def _cut(words: str) -> str:

@@ -3,15 +3,17 @@ filled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from forebay import text
 from forebay.run.columns import Column, columns
+from forebay.run.words import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-__all__ = ["ALWAYS", "SHOWN", "ShownTable", "shown_tables", "tells_hosts"]
+__all__ = ["ALWAYS", "SHOWN", "Most", "ShownTable", "proof_tables", "shown_tables", "tells_hosts"]
 
 ShownTable: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 """The title of a table, the heads of its columns, and its rows; the first column are names."""
@@ -40,18 +42,36 @@ SHOWN: Mapping[str, Mapping[str, str]] = {
 ALWAYS = ("groups", "links")
 """The kinds of rows that every run has."""
 
+BY_PRECEDENCE = "links"
+"""The kind of rows whose lists are by precedence."""
+SHOWN_TIES = 5
+
 _WIDE = "tcp"
 """The engine's name of the columns that are in the main table where there is room."""
 
 
+class Most(NamedTuple):
+    """How much of a long table is shown: of more than `rows` the `first` and those in which a
+    column that matters is least or largest; `where` says where all are."""
+
+    rows: int
+    first: int
+    where: str
+
+
 def shown_tables(
-    kind: str, rows: Sequence[Mapping[str, Any]], *, wide: bool = False
+    kind: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    wide: bool = False,
+    most: Most | None = None,
 ) -> Iterator[ShownTable]:
     """The tables of a kind of rows that have any; `wide` ones have columns that a terminal has no
-    room for.
+    room for, and those that are longer than `most` say how many rows they leave out.
 
     Links that are idle, and rows of further tables, are left out if all that the table says of them
-    is zero. Every run has a table of groups and one of links.
+    is zero. Every run has a table of groups and one of links. Where packets of several precedences
+    came to a link, a further table has its columns by precedence.
     """
     for table, title in SHOWN[kind].items():
         parts = (table, _WIDE) if wide and not table else (table,)
@@ -67,7 +87,60 @@ def shown_tables(
         if kind == "links" and len(saying) < len(rows):
             title = f"{title[:-1]}; {len(rows) - len(saying)} idle ones left out)"
         if saying or (kind in ALWAYS and not table):
-            yield title, *_filled(having, saying)
+            kept = _kept(having, saying, most)
+            yield title + _left(saying, kept, most), *_filled(having, kept)
+    if kind == BY_PRECEDENCE:
+        yield from _by_precedence(rows, most)
+
+
+def _kept(
+    having: Sequence[Column], rows: Sequence[Mapping[str, Any]], most: Most | None
+) -> Sequence[Mapping[str, Any]]:
+    """The rows of a table that are shown."""
+    if most is None or len(rows) <= most.rows:
+        return rows
+    places = set(range(most.first))
+    for column in having:
+        values = (
+            {at: column.value_in(row) for at, row in enumerate(rows)} if column.headline else {}
+        )
+        known = {at: value for at, value in values.items() if isinstance(value, int | float)}
+        if len(set(known.values())) > 1:
+            places |= {min(known, key=lambda at: known[at]), max(known, key=lambda at: known[at])}
+    return [rows[at] for at in sorted(places)]
+
+
+def _left(rows: Sequence[Any], kept: Sequence[Any], most: Most | None) -> str:
+    left = len(rows) - len(kept)
+    if most is None or not left:
+        return ""
+    extremes = " and extremes" if len(kept) > most.first else ""
+    return f": the first {most.first}{extremes}; {left} more rows: {most.where}"
+
+
+def _by_precedence(rows: Sequence[Mapping[str, Any]], most: Most | None) -> Iterator[ShownTable]:
+    """The lists of links, a row for each precedence, of links where several came."""
+    lists = [
+        column
+        for column in columns(BY_PRECEDENCE).values()
+        if column.is_number and any(isinstance(row.get(column.name), list) for row in rows)
+    ]
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        values = {each.name: row.get(each.name) or [] for each in lists}
+        length = max(map(len, values.values()), default=0)
+        parts = [
+            {name: of[at] if at < len(of) else 0 for name, of in values.items()}
+            for at in range(length)
+        ]
+        used = [at for at, part in enumerate(parts) if any(part.values())]
+        if len(used) > 1:
+            found += [{"name": f"{row['name']}, precedence {at}", **parts[at]} for at in used]
+    if found:
+        kept = found[: most.first] if most is not None and len(found) > most.rows else found
+        cells = [[row["name"], *(each.shown(row) for each in lists)] for row in kept]
+        heads = ["name", *(name_of(each.name) for each in lists)]
+        yield f"links by precedence{_left(found, kept, most)}", heads, cells
 
 
 def _filled(
@@ -92,3 +165,27 @@ def tells_hosts(document: Mapping[str, Any]) -> bool:
         return True
     ends = (sum(bool(row.get(end)) for row in hosts) for end in ("flows_from", "flows_to"))
     return any(1 < number < groups for number in ends)
+
+
+def proof_tables(document: Mapping[str, Any]) -> Iterator[ShownTable]:
+    """The tables of what was checked in a run, and of what rests on the order of simultaneous
+    events, if it was asked for."""
+    if checks := document.get("checks"):
+        times = text.count(sum(checks["each"].values()))
+        title = f"checked: {checks['invariants']} invariants, {times} times, none broken"
+        rows = [[name, text.count(number)] for name, number in checks["each"].items()]
+        yield title, ["invariant", "times"], rows
+    if ties := document.get("ties"):
+        differing = ties["differing"]
+        counts = [
+            ["simultaneous arrivals at links", text.count(ties["packets"])],
+            ["other orders of them run", text.count(ties["orders"])],
+            ["numbers compared", text.count(ties["quantities"])],
+            ["numbers that rest on the order", text.count(len(differing))],
+        ]
+        yield "order of simultaneous events", ["", "number"], counts
+        ends = ("listed", "low", "high")
+        rows = [[row["quantity"], *(text.plain(row[end]) for end in ends)] for row in differing]
+        if rows:
+            heads = ["quantity", "as listed", "least", "greatest"]
+            yield "numbers that rest on the order most", heads, rows[:SHOWN_TIES]
