@@ -33,8 +33,8 @@ class Table:
 
 @dataclass(slots=True)
 class Section:
-    """A part of a page with an entry in its contents; `listed` are sentences, an item each, and
-    `svg` is a drawing without a caption."""
+    """A part of a page with an entry in its contents; `listed` are sentences, an item each, `svg`
+    is a drawing without a caption, and tables `beside` drawings take the other half of the page."""
 
     title: str
     text: str = ""
@@ -43,6 +43,7 @@ class Section:
     svg: str = ""
     folded: Sequence[Figure] = field(default_factory=list)
     listed: Sequence[str] = ()
+    beside: Sequence[Table] = ()
 
     @property
     def anchor(self) -> str:

@@ -133,7 +133,8 @@ def _network(folder: Path, document: Mapping[str, Any]) -> list[Section]:
         for change in _changes(document["command"]):
             path, _, value = change.partition("=")
             network.set(path, assigned_value(value))
-        drawn = draw(topology_of(network.to_dict()), f"Topology of {document['name']}")
+        topology, title = topology_of(network.to_dict()), f"Topology of {document['name']}"
+        drawn = "".join(draw(topology, title, look=look) for look in ("level", "upright"))
     except (UserError, ValueError, TypeError):
         # The scenario may have been moved away since; the run's figures do not need it.
         return []

@@ -12,7 +12,7 @@ from forebay.paths import names_of
 from forebay.report.pages import Section, Table
 from forebay.run.axes import VARIANT
 from forebay.run.resolved import ABSENT, CHOSEN, names_in
-from forebay.toml import inline
+from forebay.run.words import value_words
 from forebay.units import size_of
 
 __all__ = ["scenario_section", "varied_tables"]
@@ -64,18 +64,14 @@ def varied_tables(
     tables = []
     named = [(name, values) for name, values in grid.items() if name != VARIANT]
     if named:
-        rows = [
-            [name, ", ".join(map(_plain, dict.fromkeys(map(_plain, of))))] for name, of in named
-        ]
+        rows = [[name, ", ".join(dict.fromkeys(map(value_words, of)))] for name, of in named]
         tables.append(Table(["parameter", "values"], rows, "Varied", words=True))
     if variants:
-        rows = [
-            [
-                name,
-                ", ".join(f"{key} = {_plain(value)}" for key, value in keys.items()) or "as given",
-            ]
+        settings = {
+            name: ", ".join(f"{key} = {value_words(value)}" for key, value in keys.items())
             for name, keys in variants.items()
-        ]
+        }
+        rows = [[name, sets or "as given"] for name, sets in settings.items()]
         tables.append(Table(["variant", "sets"], rows, "Variants", words=True))
     return tables
 
@@ -102,10 +98,6 @@ def _range(values: Sequence[str]) -> str:
     """Values that differ, by the first, the last and their number."""
     ranked = sorted(values, key=lambda words: (size_of(words) or 0.0, words))
     return f"{ranked[0]} to {ranked[-1]} ({len(values)} values)"
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else inline(value)
 
 
 class _Tree(dict[str, "_Tree"]):

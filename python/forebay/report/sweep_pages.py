@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ from forebay.drawing import (
     Figure,
     finished,
     line_style,
+    log_axis,
     new_column,
     slug,
+    spans_decades,
     to_svg,
     top_legend,
     top_legend_inches,
@@ -28,8 +32,8 @@ from forebay.run.documents import ANY, check_shape, read_document
 from forebay.run.heat import HeatMap, draw_heat
 from forebay.run.repeat import quoted
 from forebay.run.resolved import SHAPE
-from forebay.run.words import axis_scale, quantity_words, setting_words
-from forebay.units import Unit
+from forebay.run.words import axis_scale, quantity_words, setting_words, value_words
+from forebay.units import Unit, size_of
 
 __all__ = ["sweep_report", "warning_words"]
 
@@ -59,6 +63,8 @@ PANELS = 12
 """Small multiples in a drawing at most."""
 LINES = 12
 """Lines in a drawing at most."""
+MAX_BESIDE = 60
+"""Rows of a table beside a drawing at most; a longer one is folded below it."""
 Rows = Sequence[Mapping[str, Any]]
 Axis = tuple[str, ...]
 """Parameters that change together: one axis of a drawing."""
@@ -70,7 +76,8 @@ def sweep_report(folder: Path) -> Path:
     document = read_document(path, SWEEP)
     parameters = list(document["grid"])
     check_shape(path, document, {"summary": [dict.fromkeys(parameters, PLAIN)]})
-    table = [_bounded(row) for row in document["summary"] if row["mean"] is not None]
+    known = (row for row in document["summary"] if row["mean"] is not None)
+    table = [_bounded(row) | {name: _told(row[name]) for name in parameters} for row in known]
     sections = _without_plots(folder) + warned(map(warning_words, document.get("warnings", [])))
     sections += _scenario(document)
     for quantity in document["quantities"]:
@@ -124,6 +131,10 @@ def _bounded(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "low": low, "high": high}
 
 
+def _told(value: Any) -> str:
+    return printable(value_words(value))
+
+
 def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
     unit = unit_of(quantity)
     shown = Table(
@@ -138,15 +149,22 @@ def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
             for row in rows
         ],
         caption=f"{quantity_words(quantity)}: table of means and intervals, {len(rows)} points",
-        folded=len(parameters) > 1 or len(rows) > 12,
     )
     said = " ".join(text.notes(rows))
     axes = _axes(parameters, rows)
     drawn = rows if is_installed("matplotlib") else []
     heat = _heat(quantity, axes, drawn) if len(axes) > 1 and drawn else []
     lines = _lines(quantity, axes, drawn)
-    first, rest = (heat, lines) if heat else (lines, [])
-    return Section(quantity_words(quantity), said, figures=first, folded=rest, tables=[shown])
+    # Where drawings are two they stand side by side, and an only one beside the table.
+    drawings = [*heat, *lines]
+    beside = len(drawings) == 1 and len(rows) <= MAX_BESIDE
+    shown.folded = bool(drawings) and not beside
+    section = Section(quantity_words(quantity), said, figures=drawings)
+    if beside:
+        section.beside = [shown]
+    else:
+        section.tables = [shown]
+    return section
 
 
 def _axes(parameters: Sequence[str], rows: Rows) -> list[Axis]:
@@ -216,55 +234,100 @@ def _heat(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     told = f" {left} more combinations are in the table." if left > 0 else ""
     title = f"{quantity_words(quantity)}: means"
     svg = to_svg(drawing, slug(f"heat-{quantity}"), title)
-    said = f"Means over the replications; the table has their intervals.{told}"
+    said = f"Means over the replications; their intervals are beside.{told}"
+    said += " Logarithmic colours." if spans_decades(row["mean"] for row in rows) else ""
     return [Figure(slug(f"heat-{quantity}"), title, said, svg)]
 
 
 def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
-    """Against the first axis that has values; a line for each combination of the others. Names of
-    variants are no place to which a line could lead."""
+    """Intervals against the first axis that has values; a line for each combination of the others.
+    Names, of variants and of laws, are no places to which a line could lead: of those, points."""
     if not axes or not rows:
         return []
     first, *others = sorted(axes, key=lambda axis: axis == (VARIANT,))
-    ticks = list(dict.fromkeys(_value(row, first) for row in rows))
     lines: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        label = _setting(row, others)
-        lines.setdefault(label, []).append(row)
+        lines.setdefault(_setting(row, others), []).append(row)
     ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
     scale, symbol = axis_scale(unit_of(quantity), ends)
-    height = 3.0 + top_legend_inches([label for label in lines if label][:LINES])
-    drawing, (panel,) = new_column([height], NARROW)
-    # Side by side, or intervals would hide each other.
-    aside, middle = 0.02, (min(len(lines), LINES) - 1) / 2
-    for index, (label, line) in enumerate(list(lines.items())[:LINES]):
-        spread = [
-            [scale * (row["mean"] - row["low"]) if row["low"] is not None else 0.0 for row in line],
-            [
-                scale * (row["high"] - row["mean"]) if row["high"] is not None else 0.0
-                for row in line
-            ],
-        ]
-        panel.errorbar(
-            [ticks.index(_value(row, first)) + aside * (index - middle) for row in line],
-            [scale * row["mean"] for row in line],
-            yerr=spread,
-            marker="osD^vP"[index % 6],
-            markersize=4,
-            linewidth=1.2,
-            capsize=3,
-            label=label or None,
-            **(line_style(index) | ({"linestyle": "none"} if first == (VARIANT,) else {})),
-        )
-    crowded = sum(len(tick) + 2 for tick in ticks) > 60
-    panel.set_xticks(range(len(ticks)), ticks, rotation=90 if crowded else 0)
-    panel.set_xlabel(_words(first))
-    panel.set_ylabel(_label(quantity, symbol))
-    if min(row["mean"] for row in rows) >= 0:
-        panel.set_ylim(bottom=0)
+    drawn = _Intervals(first, list(dict.fromkeys(_value(row, first) for row in rows)), scale)
+    shown = dict(list(lines.items())[:LINES])
+    legend = top_legend_inches([label for label in shown if label])
+    is_wide = spans_decades(row["mean"] for row in rows)
+    names = not all(size_of(str(row[name])) is not None for row in rows for name in first)
+    if names:
+        height = 0.9 + legend + max(0.3, 0.13 * len(shown) + 0.1) * len(drawn.ticks)
+        drawing, (panel,) = new_column([height], NARROW)
+        drawn.points(panel, shown, is_wide)
+        panel.set_xlabel(_label(quantity, symbol))
+    else:
+        drawing, (panel,) = new_column([3.0 + legend], NARROW)
+        drawn.lines(panel, shown, is_wide)
+        panel.set_ylabel(_label(quantity, symbol))
     top_legend(panel)
-    left = len(lines) - LINES
+    left = len(lines) - len(shown)
     told = f" {left} more lines are in the table." if left > 0 else ""
     title = f"{quantity_words(quantity)}: intervals"
     said = f"Means with 95 % intervals over the replications.{told}"
+    said += " Logarithmic axis." if is_wide else ""
     return [finished(drawing, [], title, said, identity=slug(f"lines-{quantity}"))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Intervals:
+    """Means with intervals by the values of an axis, `ticks`, multiplied by `scale`."""
+
+    axis: Axis
+    ticks: Sequence[str]
+    scale: float
+
+    def lines(self, panel: Any, lines: Mapping[str, Rows], is_wide: bool) -> None:
+        """Draws a line for each entry, side by side, or intervals would hide each other."""
+        for index, (label, rows) in enumerate(lines.items()):
+            aside = 0.02 * (index - (len(lines) - 1) / 2)
+            self._draw(panel, index, label, rows, aside, upright=True)
+        crowded = sum(len(tick) + 2 for tick in self.ticks) > 60
+        panel.set_xticks(range(len(self.ticks)), self.ticks, rotation=90 if crowded else 0)
+        panel.set_xlabel(_words(self.axis))
+        if is_wide:
+            log_axis(panel, "y")
+        elif panel.get_ylim()[0] < 0 <= min(row["mean"] for each in lines.values() for row in each):
+            panel.set_ylim(bottom=0)
+
+    def points(self, panel: Any, lines: Mapping[str, Rows], is_wide: bool) -> None:
+        """Draws points with intervals beside names, those of one name below each other."""
+        for index, (label, rows) in enumerate(lines.items()):
+            aside = 0.7 * ((index + 0.5) / len(lines) - 0.5)
+            self._draw(panel, index, label, rows, aside, upright=False)
+        panel.set_yticks(range(len(self.ticks)), [textwrap.fill(tick, 34) for tick in self.ticks])
+        panel.set_ylim(len(self.ticks) - 0.5, -0.5)
+        panel.grid(axis="y", visible=False)
+        if is_wide:
+            log_axis(panel, "x")
+        elif min(row["mean"] for each in lines.values() for row in each) >= 0:
+            panel.set_xlim(left=0)
+
+    def _draw(
+        self, panel: Any, index: int, label: str, rows: Rows, aside: float, *, upright: bool
+    ) -> None:
+        places = [self.ticks.index(_value(row, self.axis)) + aside for row in rows]
+        means = [self.scale * row["mean"] for row in rows]
+        ends = [self._ends(row) for row in rows]
+        spread = [[each[side] for each in ends] for side in (0, 1)]
+        look = line_style(index) | {"marker": "osD^vP"[index % 6], "markersize": 4}
+        look |= {"linewidth": 1.2, "capsize": 3, "label": label or None}
+        if upright:
+            made = panel.errorbar(places, means, yerr=spread, **look)
+        else:
+            made = panel.errorbar(means, places, xerr=spread, **{**look, "linestyle": "none"})
+        # Points at the edge are drawn whole.
+        for part in made.get_children():
+            part.set_clip_on(False)
+
+    def _ends(self, row: Mapping[str, Any]) -> tuple[float, float]:
+        """How far the ends of an interval are from its mean; a logarithmic axis has no zero, at
+        which it may begin."""
+        if row["low"] is None:
+            return 0.0, 0.0
+        low = max(row["low"], 1e-3 * row["mean"])
+        return self.scale * (row["mean"] - low), self.scale * (row["high"] - row["mean"])

@@ -5,14 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from forebay.drawing import LOOK, NARROW
+from forebay.drawing import LOOK, NARROW, plain_number, spans_decades
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["HeatMap", "draw_heat", "heat_panel"]
+__all__ = ["HeatMap", "colour_scale", "draw_heat", "heat_panel"]
 
 DARK, LIGHT = "#111111", "#fafafa"
 NUMBERED = 150
@@ -51,12 +48,12 @@ def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any
         FigureCanvasSVG(drawing)
         grid = drawing.subplots(rows, columns, squeeze=False).flat
         values = [value for each in maps for value in each.cells.values()]
-        limits = _limits(values)
+        scale = colour_scale(values)
         for place, axis in enumerate(grid):
             if place >= len(maps):
                 axis.remove()
                 continue
-            mesh = heat_panel(axis, maps[place], limits, letters)
+            mesh = heat_panel(axis, maps[place], scale, letters)
             if place >= len(maps) - columns:
                 axis.set_xlabel(axes[0])
             else:
@@ -73,20 +70,29 @@ def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any
         solids.set_rasterized(False)
         # Between its steps the page would shine through.
         solids.set_edgecolor("face")
+        if spans_decades(values):
+            bar.ax.xaxis.set_major_formatter(plain_number)
+            bar.ax.xaxis.set_minor_formatter("")
         bar.set_label(textwrap.fill(label, 60))
         return drawing
 
 
-def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """Limits of the colours: at least a hundredth of the largest value apart, so that cells with
-    the same three digits look alike."""
+def colour_scale(values: Sequence[float]) -> Any:
+    """The scale of colours of values: logarithmic if they are two decades apart, so that the small
+    ones are told apart too. Its ends are at least a hundredth of the largest value apart, so that
+    cells with the same three digits look alike."""
+    from matplotlib.colors import LogNorm, Normalize
+
     low, high = min(values), max(values)
-    return min(low, high - 0.01 * max(abs(low), abs(high))), high
+    if spans_decades(values):
+        return LogNorm(min(value for value in values if value > 0), high, clip=True)
+    low = min(low, high - 0.01 * max(abs(low), abs(high)))
+    return Normalize(low, high) if high > low else Normalize(low - 0.5, low + 0.5)
 
 
-def heat_panel(axis: Any, drawn: HeatMap, limits: tuple[float, float], letters: int = 34) -> Any:
-    """One heat map into axes, coloured between limits; what a colour bar is made of. More `letters`
-    below the columns are turned upright."""
+def heat_panel(axis: Any, drawn: HeatMap, scale: Any, letters: int = 34) -> Any:
+    """One heat map into axes, coloured by a scale (`colour_scale`); what a colour bar is made of.
+    More `letters` below the columns are turned upright."""
 
     import numpy as np
 
@@ -95,15 +101,14 @@ def heat_panel(axis: Any, drawn: HeatMap, limits: tuple[float, float], letters: 
     grid = np.full((len(ys), len(xs)), np.nan)
     for (x, y), value in drawn.cells.items():
         grid[ys.index(y), xs.index(x)] = value
-    low, high = limits if limits[1] > limits[0] else (limits[0] - 0.5, limits[0] + 0.5)
-    mesh = axis.pcolormesh(grid, cmap="cividis", vmin=low, vmax=high, edgecolor="none")
+    mesh = axis.pcolormesh(grid, cmap="cividis", norm=scale, edgecolor="none")
     crowded = sum(len(x) + 2 for x in xs) > letters
     axis.set_xticks(np.arange(len(xs)) + 0.5, xs, rotation=90 if crowded else 0)
     axis.set_yticks(np.arange(len(ys)) + 0.5, ys)
     axis.set_title(textwrap.fill(drawn.title, letters))
     if grid.size <= NUMBERED:
         for (x, y), value in drawn.cells.items():
-            light = (value - low) / (high - low) < 0.5
+            light = float(scale(value)) < 0.5
             axis.text(
                 xs.index(x) + 0.5, ys.index(y) + 0.5, f"{value:.3g}" if value < 1e3 else
                 f"{value:.0f}", ha="center", va="center", fontsize=7.5,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from forebay.drawing import COLOURS, INK, LINES, MARKERS, line_style
 from forebay.errors import nearest
 from forebay.extras import need
-from forebay.run.heat import HeatMap, heat_panel
+from forebay.run.heat import HeatMap, colour_scale, heat_panel
 from forebay.run.notebook import figure_class
 from forebay.run.references import Curve, Reference, curves_for
 from forebay.run.words import axis_scale, name_of, unit_at
@@ -478,7 +478,7 @@ def _heat_of_pairs(axis: Any, request: Request) -> None:
     scale, label = _axis(request.place, request.quantity, list(values.values()))
     cells = {key: scale * value for key, value in values.items()}
     axis.grid(visible=False)
-    mesh = heat_panel(axis, HeatMap("", cells), (min(cells.values()), max(cells.values())))
+    mesh = heat_panel(axis, HeatMap("", cells), colour_scale(list(cells.values())))
     axis.figure.colorbar(mesh, ax=axis).set_label(f"{name}: {label}")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+from forebay.errors import UserError
 from forebay.paths import SECTIONS, names_of, parted
 from forebay.run.columns import unit_in
+from forebay.toml import parse
 from forebay.units import UNITS, Unit, of_name
 
-__all__ = ["axis_scale", "name_of", "quantity_words", "setting_words", "unit_at"]
+__all__ = ["axis_scale", "name_of", "quantity_words", "setting_words", "unit_at", "value_words"]
 
 _WORDS = {
     "cwnd": "congestion window",
@@ -103,3 +106,26 @@ def setting_words(path: str) -> str:
     words = [_WORDS.get(w, w) if w in ("tcp", "udp", "ecn", "mss", "rto", "red", "rtt") else w
              for key in shown for w in key.split("_")]  # fmt: skip
     return f"{name}: {' '.join(words)}"
+
+
+def value_words(value: Any) -> str:
+    """A value of a parameter: `red (min_threshold 20 packets)` of a law with what is set of it.
+
+    Tables and lists may also be written as TOML has them.
+    """
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            value = parse(f"value = {value}", "value")["value"]
+        except UserError:
+            return str(value)
+    if isinstance(value, dict):
+        return ", ".join(_entry_words(str(name), inner) for name, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(value_words, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _entry_words(name: str, inner: Any) -> str:
+    if isinstance(inner, dict):
+        return f"{name} ({value_words(inner)})" if inner else name
+    return f"{name} {value_words(inner)}"

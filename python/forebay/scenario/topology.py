@@ -20,6 +20,12 @@ __all__ = ["Link", "Topology", "draw", "topology_of"]
 
 COLUMN, ROW, LETTER = 215.0, 66.0, 7.0
 """Distances between nodes, and the width of a letter, in the units of the drawing."""
+LAYER = 112.0
+"""Distance between layers that are below each other."""
+NEAR = 0.32
+"""Place of a label along a line that meets others at its far end."""
+HALF_HEIGHT = 14.0
+"""Half the height of a node."""
 MARGIN = 30.0
 BOLD = 'font-weight="600"'
 MAX_NODES = 40
@@ -72,26 +78,32 @@ def topology_of(scenario: Mapping[str, Any]) -> Topology:
     return found
 
 
-def draw(topology: Topology, title: str = "Topology") -> str:
-    """The drawing as SVG; empty without nodes or with too many of them to be read."""
+def draw(topology: Topology, title: str = "Topology", *, look: str = "") -> str:
+    """The drawing as SVG; empty without nodes or with too many of them to be read.
+
+    With the `look` `upright` data run downwards, which fits a phone; it is a class of the drawing,
+    by which the page tells it from one that is `level`.
+    """
     nodes = topology.nodes
     if not nodes or len(nodes) > MAX_NODES:
         return ""
     alone = _lone_ring(topology)
-    places = _ring_places(topology.rings[alone][0]) if alone else _places(topology)
+    upright = look == "upright"
+    places = _ring_places(topology.rings[alone][0]) if alone else _places(topology, upright)
     width = max(x for x, _ in places.values()) + 2 * MARGIN + _half_width(max(nodes, key=len))
     height = max(y for _, y in places.values()) + MARGIN + 18
+    least, most = (0.5, 1.0) if upright else (0.85, 1.15)
     bundles = _bundled(topology.links)
     degrees = Counter(node for link in bundles for node in link.ends)
-    lines = [_line(link, places, degrees) for link in bundles]
+    lines = [_line(link, places, degrees, upright and not alone) for link in bundles]
     # Labels stand above all lines, on a ground of their own.
     labels = [label for _, label in lines] if not alone else [_middle(alone, topology, places)]
     parts = [line for line, _ in lines] + labels
     parts += [_node(name, places[name], topology) for name in nodes]
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
-        f'class="topology" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'style="max-width:{1.15 * width:.0f}px;min-width:{0.85 * width:.0f}px" '
+        f'class="{f"topology {look}".strip()}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'style="max-width:{most * width:.0f}px;min-width:{least * width:.0f}px" '
         f'font-size="12" font-family="sans-serif">'
         f"{''.join(parts)}</svg>"
     )
@@ -144,7 +156,7 @@ def _layers(topology: Topology) -> dict[str, int]:
     return layers
 
 
-def _places(topology: Topology) -> dict[str, tuple[float, float]]:
+def _places(topology: Topology, upright: bool) -> dict[str, tuple[float, float]]:
     layers = _layers(topology)
     columns: dict[int, list[str]] = {}
     for node in topology.nodes:
@@ -162,8 +174,18 @@ def _places(topology: Topology) -> dict[str, tuple[float, float]]:
         columns[layer].sort(key=lambda node: sum(near[node]) / len(near[node]) if near[node] else 0)
         for index, node in enumerate(columns[layer]):
             rank[node] = index + (tallest - len(columns[layer])) / 2
+    if upright:
+        widest = max(map(_half_width, topology.nodes))
+        letters = max(len(part) for link in topology.links for part in _stacked(link))
+        # Where lines meet, labels are nearer to each other than nodes.
+        apart = max(2 * widest + 14, (6.2 * letters + 10) / (1 - NEAR))
+        left = MARGIN + max(widest, 3.1 * letters)
+        return {
+            node: (left + apart * rank[node], MARGIN + HALF_HEIGHT + LAYER * layers[node])
+            for node in topology.nodes
+        }
     return {
-        node: (left + step * layer, MARGIN + 14 + ROW * rank[node])
+        node: (left + step * layer, MARGIN + HALF_HEIGHT + ROW * rank[node])
         for layer, names in columns.items()
         for node in names
     }
@@ -219,9 +241,14 @@ def _half_width(name: str) -> float:
 
 
 def _line(
-    link: Link, places: Mapping[str, tuple[float, float]], degrees: Mapping[str, int]
+    link: Link,
+    places: Mapping[str, tuple[float, float]],
+    degrees: Mapping[str, int],
+    upright: bool,
 ) -> tuple[str, str]:
     """A link's line and its label."""
+    if upright and abs(places[link.ends[0]][1] - places[link.ends[1]][1]) > 1:
+        return _downwards(link, places, degrees)
     left, right = sorted(link.ends, key=lambda node: places[node][0])
     (x1, y1), (x2, y2) = places[left], places[right]
     start, end = x1, x2
@@ -238,14 +265,49 @@ def _line(
         bend = x1 - 44
         path = f"M{x1:.0f} {y1:.0f} Q{bend:.0f} {(y1 + y2) / 2:.0f} {x2:.0f} {y2:.0f}"
         x = (x1 + bend) / 2
+    label = _text(x, y - 6, _short(link.name), BOLD) + _text(x, y + 15, link.label)
+    return _drawn(link, path), label
+
+
+def _downwards(
+    link: Link, places: Mapping[str, tuple[float, float]], degrees: Mapping[str, int]
+) -> tuple[str, str]:
+    """A link from a node to one of a lower layer."""
+    upper, lower = sorted(link.ends, key=lambda node: places[node][1])
+    (x1, y1), (x2, y2) = places[upper], places[lower]
+    start, end = y1 + HALF_HEIGHT, y2 - HALF_HEIGHT
+    share = 0.5
+    if abs(x2 - x1) > 1:
+        share = NEAR if degrees[upper] <= degrees[lower] else 1 - NEAR
+    x, y = x1 + share * (x2 - x1), start + share * (end - start)
+    path = f"M{x1:.0f} {start:.0f} L{x2:.0f} {end:.0f}"
+    if abs(x2 - x1) <= 1 and y2 - y1 > LAYER + 1:
+        bend = x1 - 60
+        path = f"M{x1:.0f} {start:.0f} Q{bend:.0f} {(y1 + y2) / 2:.0f} {x2:.0f} {end:.0f}"
+        x = (x1 + bend) / 2
+    rows = _stacked(link)
+    top = y - 7 * (len(rows) - 1) + 4
+    label = [
+        _text(x, top + 14 * number, row, "" if number else BOLD) for number, row in enumerate(rows)
+    ]
+    return _drawn(link, path), "".join(label)
+
+
+def _stacked(link: Link) -> list[str]:
+    """The name of a link and its label in rows, as narrow as can be."""
+    parts = link.label.replace("; ", ", ").split(", ") if link.label else []
+    return [_short(link.name), *parts[:3]]
+
+
+def _drawn(link: Link, path: str) -> str:
+    """The line of a path, with all that is to be said of it as its title."""
     dash = "" if link.duplex else ' stroke-dasharray="6 4"'
     title = f"{link.name}: {link.label}" + ("" if link.duplex else ", one way")
-    line = (
+    return (
         f"<g><title>{escape(title)}</title>"
         f'<path d="{path}" fill="none" stroke="var(--quiet, #5b6167)" stroke-width="1.6"'
         f"{dash}/></g>"
     )
-    return line, _text(x, y - 6, _short(link.name), BOLD) + _text(x, y + 15, link.label)
 
 
 def _short(name: str) -> str:
