@@ -137,3 +137,38 @@ def test_portions_of_replications_are_the_whole(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("forebay.run.results.AT_ONCE", 3)
     assert net.run(replications=7, first=3).digests == whole
     assert len(set(whole)) == 7
+
+
+def test_the_99th_percentile_is_shown_where_samples_suffice(
+    scenario: Path, forebay: front.Forebay
+) -> None:
+    """The 99th percentile of delay is shown where at least 100 packets stand behind it: 4 s of
+    500 packets/s do, and 4 s of 10 packets/s, 40 in all, do not."""
+    scenario.write_text(
+        front.SCENARIO + "[flows.rare]\nfrom = 'A'\nto = 'B'\nudp = {}\n"
+        "traffic = { cbr = { rate = '8 kbit/s', size = '100 B' } }\n",
+        encoding="utf-8",
+    )
+    out = forebay("run", scenario, "--replications", "2").out
+    shown: dict[str, list[str]] = {}
+    name = ""
+    for line in out.partition("links")[0].splitlines():
+        words = line.split()
+        name = name if not words or line.startswith(" ") else words[0]
+        shown.setdefault(name, []).extend(word for word in words if word.startswith("p9"))
+    assert shown["chatter"] == ["p95_delay_s", "p99_delay_s"]
+    assert shown["rare"] == ["p95_delay_s"]
+
+
+def test_many_groups_are_shortened(scenario: Path, forebay: front.Forebay) -> None:
+    """Of many groups the terminal shows the first, and says where all are."""
+    more = "".join(
+        f"[flows.more{n}]\nfrom = 'A'\nto = 'B'\nudp = {{}}\n"
+        "traffic = { cbr = { rate = '8 kbit/s', size = '100 B' } }\n"
+        for n in range(48)
+    )
+    scenario.write_text(front.SCENARIO + more, encoding="utf-8")
+    out = forebay("run", scenario, "--replications", "2").out
+    # Fifty groups, of which twelve are shown.
+    assert "flows: the first 12; 38 more: --out or --json has all" in out
+    assert "more47" not in out

@@ -10,7 +10,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.cli.show_run import MOST
+from forebay.cli.terminal import MOST
 from forebay.report.row_figures import MANY, members, purposes, throughputs
 from forebay.report.run_pages import run_report
 from forebay.run.columns import columns, kinds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay import text
 from forebay.cli.run import Show, announce, begin_files, files_for
-from forebay.cli.terminal import console, plain_markup, print_json, table
+from forebay.cli.terminal import MOST, console, plain_markup, print_json, table
 from forebay.errors import LawError
 from forebay.run.columns import columns, kinds, unit_in
 from forebay.run.jobs import load
@@ -19,6 +19,7 @@ from forebay.run.repeat import command_line
 from forebay.run.results import Results, run_replications
 from forebay.run.store import columns_of, json_rows, write_tables, write_text
 from forebay.run.tables import result_tables
+from forebay.samples import FEW_SAMPLES, SAMPLES, samples_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,15 +120,17 @@ def _show(document: Mapping[str, Any], out: Path | None) -> None:
         screen.print(f"law: {plain_markup(law_sentence(law))}")
     told = []
     for kind in kinds():
-        shown = [
-            row
-            for row in document["intervals"]
-            if row["place"] == kind and columns(kind)[row["quantity"]].headline
-        ]
+        shown = [row for row in document["intervals"] if row["place"] == kind and _is_shown(row)]
         if not shown:
             continue
         told += shown
-        grown = table(kind, "name", "quantity", "mean", "± 95 %", left=2)
+        names = list(dict.fromkeys(row["name"] for row in shown))
+        title = kind
+        if len(names) > MOST.rows:
+            left = len(names) - MOST.first
+            title = f"{kind}: the first {MOST.first}; {left} more: {MOST.where}"
+            shown = [row for row in shown if row["name"] in names[: MOST.first]]
+        grown = table(title, "name", "quantity", "mean", "± 95 %", left=2)
         above = ""
         for row in shown:
             unit = unit_in(kind, row["quantity"])
@@ -141,3 +144,11 @@ def _show(document: Mapping[str, Any], out: Path | None) -> None:
     screen.print(f"again: {plain_markup(document['command'])}", soft_wrap=True)
     if out is not None:
         screen.print(f"results: {out / DOCUMENT}, {out / TABLE}", soft_wrap=True)
+
+
+def _is_shown(row: Mapping[str, Any]) -> bool:
+    """Returns true if a quantity is of those that matter, or the 99th percentile beside them where
+    samples suffice for it."""
+    column = columns(row["place"])[row["quantity"]]
+    is_tail = bool(column.head) and samples_needed(column.name) == SAMPLES["99"]
+    return column.headline or (is_tail and row["note"] != FEW_SAMPLES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forebay import text
-from forebay.cli.terminal import Grid, print_page
+from forebay.cli.terminal import MOST, Grid, print_page
 from forebay.run.laws import law_sentence
-from forebay.run.shown import SHOWN, Most, proof_tables, shown_tables, tells_hosts
+from forebay.run.shown import SHOWN, proof_tables, shown_tables, tells_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["show_run"]
 
 MAX_FLOW_ROWS = 20
-MOST = Most(40, 12, "--out or --json has all")
 
 
 def show_run(run: Run) -> None:

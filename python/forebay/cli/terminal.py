@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forebay.errors import printable
+from forebay.run.shown import Most
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["Grid", "console", "plain_markup", "print_json", "print_page", "table"]
+__all__ = ["MOST", "Grid", "console", "plain_markup", "print_json", "print_page", "table"]
 
 WIDTH = 100
+MOST = Most(40, 12, "--out or --json has all")
+"""Rows of a table that are shown."""
 
 
 class Grid(NamedTuple):

@@ -22,7 +22,7 @@ MARKS = {"name": str, "version": str, "build?": str, "command": str, "laws?": LA
 @dataclass(slots=True)
 class Table:
     """A table that the reader can sort; `folded` if it opens on demand only, under its caption, and
-    of `words` if its cells are sentences rather than numbers."""
+    of `words` if its cells are what scenarios say rather than numbers."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
