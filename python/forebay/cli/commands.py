@@ -34,6 +34,7 @@ from forebay.cli.options import (
     SEED,
     SEEDS,
     SET,
+    TABLES,
     UNTIL,
     flag,
     force,
@@ -557,11 +558,14 @@ def lab(
 COMMANDS["lab"].refuse("--laws", NO_LAWS)
 
 
-@_command(argument("folder", metavar="DIR", type=path, help="The folder."))
-def report(folder: Path) -> None:
+@_command(argument("folder", metavar="DIR", type=path, help="The folder."), TABLES)
+def report(folder: Path, style: str | None) -> None:
     """Build the pages of a folder of results again: report.html, and a study's README.md."""
-    from forebay.report.build import build_report
+    from forebay.report.build import build_report, build_tables
 
+    if style is not None:
+        print(build_tables(folder, style), end="")
+        return
     print(f"report: {build_report(folder)}")
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "SEED",
     "SEEDS",
     "SET",
+    "TABLES",
     "UNTIL",
     "flag",
     "force",
@@ -62,6 +63,13 @@ FORMAT = argument(
     metavar="csv|parquet|both",
     choices=FORMATS,
     help="Write every table of the results in these formats as well, below tables/ of the folder.",
+)
+TABLES = argument(
+    "--format",
+    metavar="latex|markdown",
+    choices=("latex", "markdown"),
+    dest="style",
+    help="Print tables of means and intervals for a paper instead.",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from forebay.errors import UserError, nearest, output_folder
 from forebay.extras import need
@@ -12,13 +13,16 @@ from forebay.report.about import write_study_pages
 from forebay.report.page import refuse_foreign_report
 from forebay.report.run_pages import run_report
 from forebay.report.sweep_pages import sweep_report
+from forebay.report.tables import folder_tables
 from forebay.run.documents import read_document
 from forebay.study.assumptions import load_notes
 from forebay.study.files import load_outcome
 from forebay.study.folders import study_folders
 from forebay.study.loading import load_study
 
-__all__ = ["build_report"]
+__all__ = ["build_report", "build_tables"]
+
+Made = TypeVar("Made")
 
 
 def build_report(folder: Path) -> Path:
@@ -26,11 +30,7 @@ def build_report(folder: Path) -> Path:
 
     Raises `UserError` for a folder without results.
     """
-    if not folder.exists():
-        siblings = [p.name for p in folder.parent.iterdir()] if folder.parent.is_dir() else []
-        raise UserError(f"{folder}: no such folder{nearest(folder.name, siblings)}")
-    if not folder.is_dir():
-        raise UserError(f"{folder}: is a file; a report is built of a folder of results")
+    _see(folder)
     for name, (build, libraries) in PAGES.items():
         if (folder / name).exists():
             need(f"report of {name}", *libraries)
@@ -43,7 +43,25 @@ def build_report(folder: Path) -> Path:
     )
 
 
-def _built(build: Callable[[Path], Path], folder: Path) -> Path:
+def build_tables(folder: Path, style: str) -> str:
+    """`forebay report DIR --format STYLE`: tables of the folder for a paper.
+
+    Raises `UserError` for a folder without results of `run` or `sweep`.
+    """
+    _see(folder)
+    return _built(lambda found: folder_tables(found, style), folder)
+
+
+def _see(folder: Path) -> None:
+    """Raise `UserError` for what is no folder."""
+    if not folder.exists():
+        siblings = [p.name for p in folder.parent.iterdir()] if folder.parent.is_dir() else []
+        raise UserError(f"{folder}: no such folder{nearest(folder.name, siblings)}")
+    if not folder.is_dir():
+        raise UserError(f"{folder}: is a file; a report is built of a folder of results")
+
+
+def _built(build: Callable[[Path], Made], folder: Path) -> Made:
     """Returns what `build` makes of a folder; files of any content may be there."""
     try:
         return build(folder)

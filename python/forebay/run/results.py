@@ -17,6 +17,7 @@ from forebay.run.columns import columns, kinds, numbers, percentile_note, unit_i
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.limits import MAX_RUNS
 from forebay.run.notebook import results_html
+from forebay.run.paper_formats import interval_table
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
 from forebay.run.references import Reference
@@ -315,6 +316,33 @@ class Results:
             }
             for place, name, quantity, interval, note in self._intervals()
         ]
+
+    def to_latex(
+        self,
+        place: str = "flows",
+        quantities: Sequence[str] | None = None,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> str:
+        """A table of means with their intervals for a paper: a `tabular` of LaTeX's package
+        booktabs, `12.3 $\\pm$ 0.4`.
+
+        `place` is a kind of rows as for `values`, `quantities` are the columns (default: those that
+        a summary shows), and `names` the rows (default: all). Units are in the heads, and values
+        rounded to their intervals. Raises `ValueError` for another place and `KeyError` for an
+        unknown quantity or name.
+        """
+        return interval_table(self.intervals(), place, quantities, names, "latex")
+
+    def to_markdown(
+        self,
+        place: str = "flows",
+        quantities: Sequence[str] | None = None,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> str:
+        """The same table in Markdown: `12.3 ± 0.4`."""
+        return interval_table(self.intervals(), place, quantities, names, "markdown")
 
     @property
     def delays(self) -> pa.Table:

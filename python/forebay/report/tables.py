@@ -1,0 +1,51 @@
+"""`forebay report DIR --format latex`: the tables of a folder of results for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forebay.errors import UserError
+from forebay.report.run_pages import RUN
+from forebay.report.sweep_pages import SWEEP
+from forebay.run.documents import ANY, read_document
+from forebay.run.jobs import Run
+from forebay.run.paper_formats import interval_tables, sweep_table
+from forebay.run.results import Results
+
+__all__ = ["folder_tables"]
+
+REPLICATIONS = {
+    "intervals": [
+        {
+            **dict.fromkeys(("mean", "low", "high"), (float, None)),
+            **dict.fromkeys(("place", "name", "quantity", "note"), str),
+        }
+    ]
+}
+"""Shape of the part of `replications.json` that tables are made of."""
+
+
+def folder_tables(folder: Path, style: str) -> str:
+    """The tables of a folder that `run` or `sweep` wrote, in a style of
+    `forebay.run.paper_formats`.
+
+    Raises `UserError` for a folder without such results, and for damaged ones.
+    """
+    if (folder / "sweep.json").exists():
+        sweep = read_document(folder / "sweep.json", SWEEP | {"name": str})
+        named = {"summary": [dict.fromkeys(sweep["grid"], ANY)]}
+        read_document(folder / "sweep.json", named)
+        known = [row for row in sweep["summary"] if row["mean"] is not None]
+        there = {row["quantity"] for row in known}
+        quantities = [quantity for quantity in sweep["quantities"] if quantity in there]
+        return sweep_table(known, list(sweep["grid"]), quantities, style, caption=sweep["name"])
+    if (folder / "replications.json").exists():
+        found = read_document(folder / "replications.json", REPLICATIONS)
+        return interval_tables(found["intervals"], style)
+    if (folder / "run.json").exists():
+        run = read_document(folder / "run.json", RUN)
+        return interval_tables(Results([Run(run)]).intervals(), style)
+    raise UserError(
+        f"{folder}: holds no results for such tables; expected run.json or replications.json (of "
+        "run --out), or sweep.json (of sweep)"
+    )
