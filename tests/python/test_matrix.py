@@ -48,9 +48,12 @@ needs_lab = pytest.mark.skipif(
     reason="the engine's WebAssembly module is not built (make lab), or there is no node",
 )
 
-OF_THE_WAY = ("build", "checks", "classes", "command", "name", "regions", "setup_s", "wall_s")
+OF_THE_WAY = (
+    *("build", "checks", "classes", "command", "name", "regions", "scenario", "setup_s", "wall_s"),
+)
 """Parts of a document that depend on how the run was made: clocks, the command, what the network is
-called in it, in how many parts it ran, what is counted by class where that is recorded."""
+called in it, in how many parts it ran, what is counted by class where that is recorded, and the
+scenario that `--out` keeps."""
 
 
 def until_of(file: Path) -> str:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError, read_text, warn_of
 from forebay.paths import as_key, joined, names_of
@@ -34,6 +34,9 @@ from forebay.run.store import write_text
 from forebay.scenario.mechanism import Mechanism, plain
 from forebay.scenario.notebook import network_html
 from forebay.toml import inline, parse
+
+if TYPE_CHECKING:
+    from forebay.run.sweep_folder import SweepResults
 
 __all__ = ["Network", "Node"]
 
@@ -366,16 +369,58 @@ class Network:
         raised, a `UserError` that says what was exceeded. No result depends on a limit.
         """
         record = "record" in self._document
-        if isinstance(max_memory, str):
-            max_memory = memory_size(max_memory)
-        limits = {
-            "max_packets": max_packets,
-            "max_memory": max_memory,
-            "timeout": None if timeout is None else seconds(timeout),
-        }
+        limits = _limits(max_packets, max_memory, timeout)
         job = self.job().but(seed=seed, until=until, record=record, check=check, **limits)
         numbers = range(first, first + replications)
         return run_replications(job, self.name, numbers, threads, _warn)
+
+    def sweep(
+        self,
+        quantities: Sequence[str],
+        *,
+        out: str | Path,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        variants: Mapping[str, Mapping[str, Any]] | None = None,
+        zip: Sequence[Mapping[str, Sequence[Any]]] = (),
+        replications: int = 5,
+        seed: int | None = None,
+        jobs: int | None = None,
+        executor: str = "local",
+        retry: bool = False,
+        max_packets: int | None = None,
+        max_memory: int | str | None = None,
+        timeout: float | None = None,
+    ) -> SweepResults:
+        """Run the network with other values of its parameters, as `forebay sweep` does.
+
+        `quantities` are what is looked at, such as `flows.voice.p95_delay_s`. Every combination of
+        `grid` (lists of values by key path) is run, every one of `variants` (settings by name) with
+        it, and every row of lists in `zip` that change together. Values are those of `set`,
+        mechanisms among them. Each point has so many `replications`.
+
+        Runs are kept in the folder `out` from the moment at which they end: called again, also
+        after an interrupt, with more points or replications, a sweep makes those that the folder
+        does not hold. It has the same files as that of `forebay sweep`, which continues it too
+        (`forebay sweep OUT/sweep.toml --out OUT`); `forebay report OUT` makes its page. `jobs` are
+        runs at a time (default: all cores), `executor` is that of the command, and `retry` has runs
+        made again that gave no result before. Limits are those of `run`; a run that exceeds one
+        fails, which is issued as `RuntimeWarning` and is in `SweepResults.failed`.
+
+        Raises `UserError` for a wrong network or sweep, or a folder with files of others.
+        """
+        from forebay.run.sweep_folder import sweep_into
+
+        asked = {
+            "name": self.name,
+            "replications": replications,
+            "seed": seed,
+            "quantities": list(quantities),
+            "variants": variants or {},
+            "zip": [_lists(row) for row in zip],
+            "grid": _lists(grid or {}),
+        }
+        job = self.job().but(**_limits(max_packets, max_memory, timeout))
+        return sweep_into(Path(out), job, plain(asked), jobs=jobs, executor=executor, retry=retry)
 
     def _repr_html_(self) -> str:
         return network_html(self.name, self.to_dict())
@@ -408,6 +453,22 @@ class Network:
             raise ValueError(f'{section}: "{name}" is already taken')
         table[name] = plain(parameters)
         return self
+
+
+def _lists(values: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Lists by key path, of any sequences and arrays."""
+    return {name: of.tolist() if hasattr(of, "tolist") else list(of) for name, of in values.items()}
+
+
+def _limits(
+    max_packets: int | None, max_memory: int | str | None, timeout: float | None
+) -> dict[str, Any]:
+    """Fields of a job that bound what a run may take."""
+    return {
+        "max_packets": max_packets,
+        "max_memory": memory_size(max_memory) if isinstance(max_memory, str) else max_memory,
+        "timeout": None if timeout is None else seconds(timeout),
+    }
 
 
 def _warn(_packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
