@@ -308,7 +308,7 @@ _FILES = [
     "| `sweep` | `runs.sqlite` | the journal: every run's document, kept as it finishes |",
     "| | `runs.parquet` | grid values and quantities of every run |",
     "| | `summary.parquet` | means and intervals; both as `.csv` without pyarrow |",
-    "| | `sweep.json` | what was run and the summary |",
+    "| | `sweep.json` | what was run, its expressions (`derived`), their units, and the summary |",
     "| `reproduce` | `runs.sqlite` | the journal: finished runs; `--resume` starts from them |",
     "| | `result.json` | the study's document: claims, sensitivity runs, comparisons, plan |",
     "| | `claims.csv` | its claims as a table |",

@@ -19,6 +19,7 @@ from typing import Any
 from forebay.cli.complaints import complain, drop_output, told, with_laws
 from forebay.cli.options import (
     CHECK,
+    CONTINUED,
     FORMAT,
     FORMATS,
     JOBS,
@@ -28,12 +29,14 @@ from forebay.cli.options import (
     LAWS,
     LIMITS,
     NO_LAWS,
+    QUANTITY,
     REPLICATIONS,
     RUN_LAWS,
     SCENARIO,
     SEED,
     SEEDS,
     SET,
+    STORED,
     UNTIL,
     flag,
     force,
@@ -316,6 +319,7 @@ def transports(study_id: str, **options: Any) -> int:
         help="Count simultaneous arrivals, and say whether results are the same in other orders "
         "of them.",
     ),
+    QUANTITY,
     out(" (default: nowhere)"),
     FORMAT,
     argument(
@@ -358,7 +362,7 @@ def run(
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
     exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures", "force")))
-    show = Show(as_json, ties is not None, formats, exports)
+    show = Show(as_json, ties is not None, formats, exports, options.pop("quantities"))
     if replications is not None:
         if show.ties:
             raise UserError("--replications, --ties: orders of events are compared in one run")
@@ -378,23 +382,14 @@ def run(
 
 @_command(
     argument("sweep_file", metavar="SWEEP.toml", type=path, help="The file that says what is run."),
-    JOBS,
-    argument(
-        "--executor",
-        metavar="local|dask:ADDRESS",
-        default="local",
-        complete=lambda: ["local", "dask:"],
-        help="Where runs happen (default: local, on this machine's cores).",
-    ),
+    *STORED,
     SEED,
     UNTIL,
     SET,
     CHECK,
     out(" (default: out/NAME)"),
     FORMAT,
-    flag("--resume", "Continue what the output folder holds; there must be something to continue."),
-    flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
-    flag("--retry", "Make runs that failed once more."),
+    *CONTINUED,
     *LIMITS,
     *RUN_LAWS,
     JSON,

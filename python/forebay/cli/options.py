@@ -10,6 +10,7 @@ from forebay.run.limits import MAX_RUNS, memory_size, seconds, wall_time
 
 __all__ = [
     "CHECK",
+    "CONTINUED",
     "FORMAT",
     "FORMATS",
     "JOBS",
@@ -19,12 +20,14 @@ __all__ = [
     "LAW_TIMEOUT",
     "LIMITS",
     "NO_LAWS",
+    "QUANTITY",
     "REPLICATIONS",
     "RUN_LAWS",
     "SCENARIO",
     "SEED",
     "SEEDS",
     "SET",
+    "STORED",
     "UNTIL",
     "flag",
     "force",
@@ -116,6 +119,29 @@ LAW_TIMEOUT = argument(
 )
 RUN_LAWS = (LAWS, LAW_TIMEOUT)
 NO_LAWS = "the page of the lab has an engine of its own, which cannot load laws of one's own"
+QUANTITY = repeated(
+    "--quantity",
+    "EXPR",
+    "Show what an expression over the results gives, such as "
+    '"flows.a.goodput / flows.b.goodput", or NAME=EXPR; once for each.',
+    "quantities",
+)
+# Commands that keep runs in a journal, and continue what a folder holds.
+STORED = (
+    JOBS,
+    argument(
+        "--executor",
+        metavar="local|dask:ADDRESS",
+        default="local",
+        complete=lambda: ["local", "dask:"],
+        help="Where runs happen (default: local, on this machine's cores).",
+    ),
+)
+CONTINUED = (
+    flag("--resume", "Continue what the output folder holds; there must be something to continue."),
+    flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
+    flag("--retry", "Make runs that failed once more."),
+)
 SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
 UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')

@@ -16,27 +16,15 @@ from forebay.extras import is_installed
 from forebay.paths import joined, names_of
 from forebay.report.page import REPORT, refuse_foreign_report
 from forebay.report.sweep_pages import sweep_report, warning_words
-from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.journal import JOURNAL, Journal
 from forebay.run.laws import limit_words
 from forebay.run.progress import say, say_warnings
+from forebay.run.quantities import lacking_words
 from forebay.run.store import move_aside, refuse_foreign
-from forebay.run.sweep import (
-    SUMMARY,
-    Planned,
-    Sweep,
-    failures,
-    files,
-    load_sweep,
-    plan,
-    run_missing,
-    source_of,
-    warnings,
-    write_all_tables,
-    write_summary,
-)
+from forebay.run.summary import SUMMARY, files, source_of, write_all_tables, write_summary
+from forebay.run.sweep import Planned, Sweep, failures, load_sweep, plan, run_missing, warnings
 
 __all__ = ["SweepOptions", "run_sweep"]
 
@@ -188,9 +176,11 @@ def _say_what_failed(document: Mapping[str, Any]) -> int:
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
-        names, unit = _heads(list(sweep.grid)), unit_of(quantity)
+        names, unit = _heads(list(sweep.grid)), quantity.unit
+        # As wide as the terminal, not as the table: an expression may be long.
+        screen.print(f"[bold]{plain_markup(quantity.title)}[/]", soft_wrap=True)
         grown = table(
-            plain_markup(quantity),
+            "",
             *map(plain_markup, names),
             "mean",
             "± 95 %",
@@ -198,7 +188,7 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
             left=len(names),
         )
         for row in document["summary"]:
-            if row["quantity"] == quantity:
+            if row["quantity"] == quantity.name:
                 grown.add_row(
                     *(plain_markup(str(row[name])) for name in sweep.grid),
                     text.quantity(row["mean"], unit),
@@ -209,6 +199,8 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
         screen.print()
     for sentence in text.notes(document["summary"]):
         screen.print(sentence)
+    for sentence in lacking_words(document["summary"], list(sweep.grid)):
+        screen.print(plain_markup(sentence), soft_wrap=True)
     plots = "" if is_installed("matplotlib") else " (plots need pip install 'forebay[plots]')"
     told = f"{document['runs']} runs; report: {page}{plots}"
     screen.print(plain_markup(told), soft_wrap=True)
