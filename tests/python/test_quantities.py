@@ -133,3 +133,88 @@ def test_a_sweep_takes_expressions_and_names_of_them(
     assert again["quantities"] == ["ratio", "less", "power"]
     path.write_text(f"{head}{grid}")
     assert "quantities: missing" in forebay.refused("sweep", path, "--out", out)
+
+
+CLASSES = """
+scenario = "small.toml"
+replications = 2
+quantities = ["classes.wire[0].drops", "links.wire.utilization", "both"]
+[derived]
+both = "classes.wire[0].departed_packets + 1"
+[variants]
+plain = {}
+two."links.wire.queue".wrr = { classify = "precedence", classes = ["droptail"] }
+"""
+"""Only one of the variants has classes: a FIFO queue has none."""
+
+
+def test_what_a_variant_lacks_is_an_empty_cell(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """What a variant lacks is an empty cell, with a note that names variant and reason, in every
+    place where the sweep is shown; the other variants have their values."""
+    import pyarrow.parquet as pq
+
+    path, out = scenario.with_name("sweep.toml"), tmp_path / "o"
+    scenario.write_text("record.classes = true\n" + scenario.read_text(encoding="utf-8"))
+    for text in (CLASSES, CLASSES.replace("plain = {}\n", "") + "plain = {}\n"):
+        # The first point may lack it, or the last.
+        path.write_text(text)
+        answer = forebay("sweep", path, *SHORT, "--out", out)
+        assert answer.status == 0, answer.err
+        note = "no value of classes.wire[0].drops at variant = plain: no classes 'wire[0]'; there"
+        assert f"{note} are none" in answer.out
+        document = json.loads((out / "sweep.json").read_text(encoding="utf-8"))
+        rows = {(row["variant"], row["quantity"]): row for row in document["summary"]}
+        for name in ("classes.wire[0].drops", "both"):
+            empty, there = rows["plain", name], rows["two", name]
+            assert (empty["mean"], empty["low"], empty["high"]) == (None, None, None)
+            assert (empty["note"], empty["replications"]) == ("no value", 2)
+            assert empty["reason"] == "no classes 'wire[0]'; there are none"
+            assert there["mean"] is not None
+            assert "reason" not in there
+        assert rows["plain", "links.wire.utilization"]["mean"] > 0
+        table = pq.read_table(out / "summary.parquet").to_pylist()
+        assert {row["reason"] for row in table if row["mean"] is None} == {empty["reason"]}
+        runs = pq.read_table(out / "runs.parquet").to_pylist()
+        assert [run["both"] is None for run in runs] == [run["variant"] == "plain" for run in runs]
+        page = (out / "report.html").read_text(encoding="utf-8")
+        assert note.replace("'", "&#39;") in page
+
+
+def test_what_no_variant_has_is_refused(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """What no variant has is refused before the runs, and so where all runs are kept already."""
+    path, out = scenario.with_name("sweep.toml"), tmp_path / "o"
+    path.write_text(CLASSES.replace("wire[0]", "wire[7]"))
+    long = ("--until", "8000000 s")
+    told = "no classes 'wire[7]'; there are none"
+    assert told in forebay.refused("sweep", path, *long, "--out", out)
+    path.write_text(CLASSES)
+    scenario.write_text("record.classes = true\n" + scenario.read_text(encoding="utf-8"))
+    assert forebay("sweep", path, *SHORT, "--out", out).status == 0
+    path.write_text(CLASSES.replace("wire[0].drops", "wire[7].drops"))
+    assert told in forebay.refused("sweep", path, *SHORT, "--out", out)
+
+
+def test_a_mean_without_some_replications_is_none(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """A quantity that some replications have no value of has no mean, and it is said of how
+    many: a mean of the others would be of those that went well.
+
+    In 10 ms a Poisson source of 50 packets a second sends none with the probability exp(-1/2).
+    """
+    text = scenario.read_text(encoding="utf-8").replace("2 Mbit/s", "200 kbit/s")
+    scenario.write_text(text.replace('warm_up = "1 s"', 'warm_up = "100 ms"'))
+    path = scenario.with_name("sweep.toml")
+    path.write_text(
+        'scenario = "small.toml"\nreplications = 20\n'
+        'quantities = ["flows.chatter.loss", "flows.chatter.mean_delay"]\n'
+    )
+    options = ("--until", "110 ms", "--out", tmp_path / "o", "--json")
+    document = forebay("sweep", path, *options).document()
+    for row in document["summary"]:
+        assert row["mean"] is None
+        assert "of 20 replications: " in row["reason"]

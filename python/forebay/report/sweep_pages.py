@@ -199,8 +199,8 @@ def _words(axis: Axis) -> str:
 
 def _interval(row: Mapping[str, Any], unit: Unit | None) -> str:
     found = row.get("note", "")
-    if found == "equal":
-        return "equal"
+    if found in ("equal", text.NO_VALUE):
+        return str(found)
     ends = f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}"
     return f"{ends}, {found}" if found else ends
 
