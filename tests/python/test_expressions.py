@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forebay.errors import UserError
 from forebay.run.columns import columns, kinds
-from forebay.run.expressions import Answer, Expression, derived, named, read
+from forebay.run.expressions import FUNCTIONS, Answer, Expression, derived, named, read
 from forebay.run.quantities import lacking_words, summarised
 from forebay.run.rows import SHORT_FORMS
 from forebay.units import UNITS
@@ -319,3 +321,15 @@ def test_every_column_can_be_asked_for() -> None:
                 assert found.unit.symbol == column.unit
                 assert found.is_plain
     assert read("wall_s", "quantities").unit is UNITS["s"]
+
+
+def test_the_guide_has_every_function_and_short_form() -> None:
+    """The guide has every function, and every short form with what it stands for."""
+    page = (Path(__file__).parents[2] / "docs/guides/quantities.md").read_text(encoding="utf-8")
+    for name in FUNCTIONS:
+        assert name in page
+    for name, (text, _, _) in SHORT_FORMS.items():
+        written = re.sub(r"_(s|bps)\b", "", text).replace("{it}", "X")
+        if "_queueing_" not in name:
+            assert f"| `X.{name.removesuffix('_s')}` |" in page
+            assert f"`{written}`" in page

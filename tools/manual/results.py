@@ -309,6 +309,8 @@ _FILES = [
     "| | `runs.parquet` | grid values and quantities of every run |",
     "| | `summary.parquet` | means and intervals; both as `.csv` without pyarrow |",
     "| | `sweep.json` | what was run, its expressions (`derived`), their units, and the summary |",
+    "| `find` | `runs.sqlite` | the journal: every run's document, kept as it finishes |",
+    "| | `find.json` | what was asked, the answer, and each value with its decision |",
     "| `reproduce` | `runs.sqlite` | the journal: finished runs; `--resume` starts from them |",
     "| | `result.json` | the study's document: claims, sensitivity runs, comparisons, plan |",
     "| | `claims.csv` | its claims as a table |",

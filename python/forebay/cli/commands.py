@@ -1,9 +1,9 @@
 """The command line: what each command takes; what it does is in the module named after it.
 
 Exit status: 0 done; 2 the user's input is wrong (one message on stderr, no traceback); 130
-interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`), with finished runs kept; 1 anything
-else, such as a script of packets that fails. `--json` prints one document on stdout and nothing
-else. Whatever takes long to import is imported by the command that needs it.
+interrupted (Ctrl-C, or SIGTERM of `find`, `reproduce` and `sweep`), with finished runs kept; 1
+anything else, such as a script of packets that fails. `--json` prints one document on stdout and
+nothing else. Whatever takes long to import is imported by the command that needs it.
 """
 
 # ruff: noqa: T201, PLC0415 (prints errors; a command imports what it needs, --help nothing)
@@ -20,6 +20,7 @@ from forebay.cli.complaints import complain, drop_output, told, with_laws
 from forebay.cli.options import (
     CHECK,
     CONTINUED,
+    EXPORTS,
     FORMAT,
     FORMATS,
     JOBS,
@@ -322,25 +323,7 @@ def transports(study_id: str, **options: Any) -> int:
     QUANTITY,
     out(" (default: nowhere)"),
     FORMAT,
-    argument(
-        "--flent",
-        metavar="FILE.flent.gz",
-        type=path,
-        help="Write the series of flows in flent's data format, for its plots.",
-    ),
-    argument(
-        "--ns2",
-        metavar="FILE",
-        type=path,
-        help="Write the packet trace as text in the format of ns-2.",
-    ),
-    repeated(
-        "--capture",
-        "LINK=FILE",
-        "Write what a packet analyser sees at a link, as pcapng; once for each link.",
-        "captures",
-    ),
-    force("of --flent, --ns2 and --capture"),
+    *EXPORTS,
     *RUN_LAWS,
     JSON,
 )
@@ -396,13 +379,27 @@ def run(
 )
 def sweep(sweep_file: Path, format: str | None, **options: Any) -> int:
     """Run a scenario with other values of its parameters, and replications: what is not there."""
-    from forebay.cli.sweep import SweepOptions, run_sweep
+    from forebay.cli.stored import StoredOptions
+    from forebay.cli.sweep import run_sweep
 
     formats = FORMATS.get(format or "", ())
     _need_formats("sweep", formats)
 
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
-    return run_sweep(sweep_file, SweepOptions(**options, formats=formats, limits=limits))
+    return run_sweep(sweep_file, StoredOptions(**options, formats=formats, limits=limits))
+
+
+@_command(
+    argument("file", metavar="SWEEP.toml", type=path, help="The sweep file with its [find]."),
+    *STORED, SEED, UNTIL, SET, out(" (default: out/NAME)"), *CONTINUED, *LIMITS, *RUN_LAWS, JSON,
+)  # fmt: skip
+def find(file: Path, **options: Any) -> int:
+    """Find the largest or smallest value at which a condition holds: 0 if one is found, else 1."""
+    from forebay.cli.find import run_find
+    from forebay.cli.stored import StoredOptions
+
+    limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
+    return run_find(file, StoredOptions(**options, limits=limits))
 
 
 @_command(SCENARIO, SET, LAWS, JSON)

@@ -11,6 +11,7 @@ from forebay.run.limits import MAX_RUNS, memory_size, seconds, wall_time
 __all__ = [
     "CHECK",
     "CONTINUED",
+    "EXPORTS",
     "FORMAT",
     "FORMATS",
     "JOBS",
@@ -73,6 +74,27 @@ def force(files: str) -> Argument:
     return flag("--force", f"Have the files {files} replace others than those of earlier runs.")
 
 
+EXPORTS = (
+    argument(
+        "--flent",
+        metavar="FILE.flent.gz",
+        type=path,
+        help="Write the series of flows in flent's data format, for its plots.",
+    ),
+    argument(
+        "--ns2",
+        metavar="FILE",
+        type=path,
+        help="Write the packet trace as text in the format of ns-2.",
+    ),
+    repeated(
+        "--capture",
+        "LINK=FILE",
+        "Write what a packet analyser sees at a link, as pcapng; once for each link.",
+        "captures",
+    ),
+    force("of --flent, --ns2 and --capture"),
+)
 JSON = flag("--json", "Print one JSON document on stdout, nothing else.", "as_json")
 JOBS = argument(
     "--jobs",

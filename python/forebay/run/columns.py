@@ -110,9 +110,9 @@ def unit_in(part: str, quantity: str) -> Unit | None:
     return symbolised(known.unit) if known.is_number else None
 
 
-def percentile_note(column: Column | None, rows: Iterable[Mapping[str, Any]], note: str) -> str:
+def percentile_note(column: Column, rows: Iterable[Mapping[str, Any]], note: str) -> str:
     """The note of the interval of a column of `rows`, one for each replication: `few samples` if
-    it is a percentile and one of them has too few, else `note`. No column has `note`."""
-    if column is None or samples_needed(column.name) == 1:
+    it is a percentile and one of them has too few, else `note`."""
+    if samples_needed(column.name) == 1:
         return note
     return note if all(column.is_counted(row) for row in rows) else FEW_SAMPLES

@@ -40,7 +40,16 @@ from forebay.run.rows import SHORT_FORMS, AbsentError, Document, Lack, Reference
 from forebay.run.tokens import WORDS, Known, Literal, Source, Token, complaint, tokenised
 from forebay.units import Unit
 
-__all__ = ["Answer", "Comparison", "Condition", "Expression", "derived", "named", "read"]
+__all__ = [
+    "FUNCTIONS",
+    "Answer",
+    "Comparison",
+    "Condition",
+    "Expression",
+    "derived",
+    "named",
+    "read",
+]
 
 MAX_CHARACTERS = 1000
 MAX_DEPTH = 100
@@ -140,6 +149,11 @@ class Expression:
     def condition(self) -> Condition | Comparison | None:
         """What it compares, if it is a truth value."""
         return self.node.condition
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """The comparisons that its condition is made of."""
+        return [] if self.condition is None else _comparisons(self.condition)
 
     @property
     def title(self) -> str:
@@ -506,6 +520,12 @@ def _holds(condition: Condition | Comparison, document: Document) -> Value:
 def _joined(nodes: Sequence[_Node], every: bool) -> _Node:
     parts = tuple(node.condition for node in nodes if node.condition is not None)
     return _truth_node(Condition(parts, every))
+
+
+def _comparisons(condition: Condition | Comparison) -> list[Comparison]:
+    if isinstance(condition, Comparison):
+        return [condition]
+    return [found for part in condition.parts for found in _comparisons(part)]
 
 
 def _negated(node: _Node) -> _Node:

@@ -35,7 +35,7 @@ from forebay.run.store import (
 from forebay.run.sweep import Planned, Sweep, failures, warnings
 from forebay.run.tables import result_tables
 
-__all__ = ["SUMMARY", "files", "source_of", "write_all_tables", "write_summary"]
+__all__ = ["SUMMARY", "files", "finished", "source_of", "write_all_tables", "write_summary"]
 
 SUMMARY = "sweep.json"
 TABLES = ("runs", "summary")

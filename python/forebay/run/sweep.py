@@ -32,7 +32,7 @@ import itertools
 import math
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, overload
@@ -60,7 +60,17 @@ from forebay.run.quantities import refuse_absent
 from forebay.run.repeat import repeat_line
 from forebay.toml import inline, parse
 
-__all__ = ["Planned", "Sweep", "failures", "load_sweep", "plan", "run_missing", "warnings"]
+__all__ = [
+    "Planned",
+    "Sweep",
+    "failures",
+    "load_sweep",
+    "plan",
+    "run_missing",
+    "settings_of",
+    "try_points",
+    "warnings",
+]
 
 WAIT_S = 0.2
 """Interval of looks whether runs that another process makes are finished."""
@@ -131,6 +141,8 @@ def load_sweep(
                 f"{path}: is a scenario; a sweep is a file of its own that names one "
                 f'(scenario = "{path.name}"), with quantities and what is varied, if anything is'
             )
+        if "find" in raw:
+            raise UserError(f"{path}: find: is for `forebay find {path}`; a sweep has a grid")
         file = _File.model_validate(raw)
     except ValidationError as error:
         raise located(path, error.errors(), _File.model_fields) from None
@@ -139,10 +151,6 @@ def load_sweep(
         if option is not None and any(name in choice.keys for axis in axes for choice in axis):
             flag = "--until" if name == "duration" else "--seed"
             raise UserError(f"{flag}: {path} varies {name}; leave one of the two out")
-    settings = [word for assignment in overrides for word in ("--set", assignment)]
-    settings += ["--until", until] if until is not None else []
-    settings += ["--seed", str(seed)] if seed is not None else []
-    settings += law_words()
     names = derived(file.derived, f"{path}: derived")
     if not names and not file.quantities:
         raise UserError(f"{path}: quantities: missing; name some, or define them in [derived]")
@@ -158,9 +166,17 @@ def load_sweep(
         seed=file.seed if seed is None else seed,
         quantities=tuple({quantity.name: quantity for quantity in asked}.values()),
         axes=axes,
-        settings=tuple(settings),
+        settings=settings_of(overrides, until, seed),
         derived=names,
     )
+
+
+def settings_of(overrides: Sequence[str], until: str | None, seed: int | None) -> tuple[str, ...]:
+    """The options of a command that change what is run, as its words."""
+    words = [word for assignment in overrides for word in ("--set", assignment)]
+    words += ["--until", until] if until is not None else []
+    words += ["--seed", str(seed)] if seed is not None else []
+    return (*words, *law_words())
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +248,8 @@ def run_missing(
     todo = _Todo(sweep, planned, journal)
     if not todo.jobs:
         return
-    _try(sweep, where)
+    points = (sweep.job(combination, 0) for combination in combinations(sweep.axes))
+    try_points(sweep.quantities, points, where)
     with meter(len(todo.jobs), sweep.name) as progress:
 
         def done(at: int, run: Run) -> None:
@@ -311,19 +328,23 @@ class _Todo:
         return self._journal.failure(key) is not None or self._journal.holds(key)
 
 
-def _try(sweep: Sweep, where: Executor) -> None:
-    """See that each quantity is there at some point of a sweep."""
+def try_points(quantities: Sequence[Expression], points: Iterable[Job], where: Executor) -> None:
+    """See that each quantity is there at some point. Raises `UserError` for one that is at none."""
 
     def made(trials: Sequence[Job]) -> list[Mapping[str, Any]]:
         left, found = deque(range(len(trials))), list[Mapping[str, Any]]()
-        take = lambda: left.popleft() if left else None  # noqa: E731
-        where.run(
-            trials, take, lambda _, run: found.append(run.document), lambda *_: None, lambda _: None
-        )
+
+        def take() -> int | None:
+            return left.popleft() if left else None
+
+        def done(_at: int, run: Run) -> None:
+            found.append(run.document)
+
+        where.run(trials, take, done, lambda *_: None, lambda _: None)
         return found
 
-    points = (sweep.job(combination, 0) for combination in combinations(sweep.axes))
-    refuse_absent(sweep.quantities, points, made)
+    if quantities:
+        refuse_absent(quantities, points, made)
 
 
 def failures(
