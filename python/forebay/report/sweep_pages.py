@@ -27,12 +27,14 @@ from forebay.extras import is_installed
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.scenario import scenario_section, varied_tables
 from forebay.run.axes import VARIANT
-from forebay.run.columns import unit_of
 from forebay.run.documents import ANY, check_shape, read_document
+from forebay.run.expressions import Expression, derived, read
 from forebay.run.heat import HeatMap, draw_heat
+from forebay.run.paper_formats import called
+from forebay.run.quantities import lacking_words
 from forebay.run.repeat import quoted
 from forebay.run.resolved import SHAPE
-from forebay.run.words import axis_scale, quantity_words, setting_words, value_words
+from forebay.run.words import axis_scale, setting_words, value_words
 from forebay.units import Unit, size_of
 
 __all__ = ["sweep_report", "warning_words"]
@@ -41,12 +43,13 @@ SWEEP = {
     **MARKS,
     "grid": {"*": [ANY]},
     "quantities": [str],
+    "derived?": {"*": str},
     "seeds": [int],
     "runs": int,
     "summary": [
         {
             **dict.fromkeys(("mean", "low", "high"), (float, None)),
-            **{"quantity": str, "replications": int, "note?": str},
+            **{"quantity": str, "replications": int, "note?": str, "reason?": str},
         }
     ],
     "failed?": [{"reason": str, "command": str}],
@@ -76,13 +79,14 @@ def sweep_report(folder: Path) -> Path:
     document = read_document(path, SWEEP)
     parameters = list(document["grid"])
     check_shape(path, document, {"summary": [dict.fromkeys(parameters, PLAIN)]})
-    known = (row for row in document["summary"] if row["mean"] is not None)
-    table = [_bounded(row) | {name: _told(row[name]) for name in parameters} for row in known]
     sections = _without_plots(folder) + warned(map(warning_words, document.get("warnings", [])))
     sections += _scenario(document)
-    for quantity in document["quantities"]:
-        rows = [row for row in table if row["quantity"] == quantity]
-        sections.append(_section(quantity, parameters, rows))
+    names = derived(document.get("derived", {}), f"{path}: derived")
+    for number, name in enumerate(document["quantities"]):
+        quantity = read(name, f"{path}: quantities", names)
+        rows = [_bounded(row, quantity) for row in document["summary"] if row["quantity"] == name]
+        rows = [row | {each: _told(row[each]) for each in parameters} for row in rows]
+        sections.append(_section(quantity, number, parameters, rows))
     if document.get("failed"):
         failed = [[row["reason"], row["command"]] for row in document["failed"]]
         sections.append(Section("Failed runs", tables=[Table(["why", "the run again"], failed)]))
@@ -118,15 +122,27 @@ def warning_words(row: Mapping[str, Any]) -> str:
     return f"{row['warning']} (in {points}: {', '.join(where)})"
 
 
-def _bounded(row: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A quantity as drawings show it: in words, under an identity, in a unit."""
+
+    words: str
+    identity: str
+    unit: Unit
+
+    def axis(self, symbol: str) -> str:
+        """The label of its axis."""
+        return f"{self.words} ({symbol})" if symbol else self.words
+
+
+def _bounded(row: Mapping[str, Any], quantity: Expression) -> dict[str, Any]:
     """A row whose interval ends where values do: none of the engine's quantities is negative. Words
     in it are those that a drawing can show."""
     row = {name: printable(it) if isinstance(it, str) else it for name, it in row.items()}
-    if row["low"] is None or row["mean"] < 0:
+    if row["low"] is None or row["mean"] is None or row["mean"] < 0 or not quantity.nonnegative:
         return row
     low, high = max(0.0, row["low"]), row["high"]
-    unit = unit_of(row["quantity"])
-    if unit is not None and unit.symbol == "share" and row["mean"] <= 1.0:
+    if quantity.is_plain and quantity.unit.symbol == "share" and row["mean"] <= 1.0:
         high = min(1.0, high)
     return {**row, "low": low, "high": high}
 
@@ -135,8 +151,9 @@ def _told(value: Any) -> str:
     return printable(value_words(value))
 
 
-def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
-    unit = unit_of(quantity)
+def _section(quantity: Expression, number: int, parameters: Sequence[str], rows: Rows) -> Section:
+    unit, words = quantity.unit, called(quantity)
+    title = words if quantity.is_plain else quantity.title
     shown = Table(
         heads=[*map(setting_words, parameters), "mean", "95 % interval", "replications"],
         rows=[
@@ -148,18 +165,19 @@ def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
             ]
             for row in rows
         ],
-        caption=f"{quantity_words(quantity)}: table of means and intervals, {len(rows)} points",
+        caption=f"{title}: table of means and intervals, {len(rows)} points",
     )
-    said = " ".join(text.notes(rows))
-    axes = _axes(parameters, rows)
-    drawn = rows if is_installed("matplotlib") else []
-    heat = _heat(quantity, axes, drawn) if len(axes) > 1 and drawn else []
-    lines = _lines(quantity, axes, drawn)
+    having = [row for row in rows if row["mean"] is not None]
+    axes = _axes(parameters, having)
+    drawn = having if is_installed("matplotlib") else []
+    drawing = _Shown(words, quantity.text if quantity.is_plain else f"derived-{number}", unit)
+    heat = _heat(drawing, axes, drawn) if len(axes) > 1 and drawn else []
     # Where drawings are two they stand side by side, and an only one beside the table.
-    drawings = [*heat, *lines]
+    drawings = [*heat, *_lines(drawing, axes, drawn)]
     beside = len(drawings) == 1 and len(rows) <= MAX_BESIDE
     shown.folded = bool(drawings) and not beside
-    section = Section(quantity_words(quantity), said, figures=drawings)
+    section = Section(words, " ".join(text.notes(rows)), figures=drawings)
+    section.listed = lacking_words(rows, parameters)
     if beside:
         section.beside = [shown]
     else:
@@ -206,40 +224,35 @@ def _words(axis: Axis) -> str:
 
 def _interval(row: Mapping[str, Any], unit: Unit | None) -> str:
     found = row.get("note", "")
-    if found == "equal":
-        return "equal"
+    if found in ("equal", text.NO_VALUE):
+        return str(found)
     ends = f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}"
     return f"{ends}, {found}" if found else ends
 
 
-def _label(quantity: str, symbol: str) -> str:
-    words = quantity_words(quantity)
-    return f"{words} ({symbol})" if symbol else words
-
-
-def _heat(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
+def _heat(shown: _Shown, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     """Means by the first two axes; a panel for each combination of the others."""
     first, second, *others = axes
     panels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         title = _setting(row, others)
         panels.setdefault(title, []).append(row)
-    scale, symbol = axis_scale(unit_of(quantity), [row["mean"] for row in rows])
+    scale, symbol = axis_scale(shown.unit, [row["mean"] for row in rows])
     maps = []
     for title, of in list(panels.items())[:PANELS]:
         cells = {(_value(row, first), _value(row, second)): scale * row["mean"] for row in of}
         maps.append(HeatMap(title, cells))
-    drawing = draw_heat(maps, (_words(first), _words(second)), _label(quantity, symbol))
+    drawing = draw_heat(maps, (_words(first), _words(second)), shown.axis(symbol))
     left = len(panels) - len(maps)
     told = f" {left} more combinations are in the table." if left > 0 else ""
-    title = f"{quantity_words(quantity)}: means"
-    svg = to_svg(drawing, slug(f"heat-{quantity}"), title)
+    title = f"{shown.words}: means"
+    svg = to_svg(drawing, slug(f"heat-{shown.identity}"), title)
     said = f"Means over the replications; their intervals are beside.{told}"
     said += " Logarithmic colours." if spans_decades(row["mean"] for row in rows) else ""
-    return [Figure(slug(f"heat-{quantity}"), title, said, svg)]
+    return [Figure(slug(f"heat-{shown.identity}"), title, said, svg)]
 
 
-def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
+def _lines(quantity: _Shown, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     """Intervals against the first axis that has values; a line for each combination of the others.
     Names, of variants and of laws, are no places to which a line could lead: of those, points."""
     if not axes or not rows:
@@ -249,7 +262,7 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     for row in rows:
         lines.setdefault(_setting(row, others), []).append(row)
     ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
-    scale, symbol = axis_scale(unit_of(quantity), ends)
+    scale, symbol = axis_scale(quantity.unit, ends)
     drawn = _Intervals(first, list(dict.fromkeys(_value(row, first) for row in rows)), scale)
     shown = dict(list(lines.items())[:LINES])
     legend = top_legend_inches([label for label in shown if label])
@@ -259,18 +272,26 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
         height = 0.9 + legend + max(0.3, 0.13 * len(shown) + 0.1) * len(drawn.ticks)
         drawing, (panel,) = new_column([height], NARROW)
         drawn.points(panel, shown, is_wide)
-        panel.set_xlabel(_label(quantity, symbol))
+        panel.set_xlabel(quantity.axis(symbol))
     else:
         drawing, (panel,) = new_column([3.0 + legend], NARROW)
         drawn.lines(panel, shown, is_wide)
-        panel.set_ylabel(_label(quantity, symbol))
+        panel.set_ylabel(quantity.axis(symbol))
     top_legend(panel)
     left = len(lines) - len(shown)
     told = f" {left} more lines are in the table." if left > 0 else ""
-    title = f"{quantity_words(quantity)}: intervals"
+    title = f"{quantity.words}: intervals"
     said = f"Means with 95 % intervals over the replications.{told}"
     said += " Logarithmic axis." if is_wide else ""
-    return [finished(drawing, [], title, said, identity=slug(f"lines-{quantity}"))]
+    return [finished(drawing, [], title, said, identity=slug(f"lines-{quantity.identity}"))]
+
+
+def _least(lines: Mapping[str, Rows]) -> float:
+    """The least value that is drawn."""
+    ends = (
+        row["mean"] if row["low"] is None else row["low"] for of in lines.values() for row in of
+    )
+    return float(min(ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +312,7 @@ class _Intervals:
         panel.set_xlabel(_words(self.axis))
         if is_wide:
             log_axis(panel, "y")
-        elif panel.get_ylim()[0] < 0 <= min(row["mean"] for each in lines.values() for row in each):
+        elif panel.get_ylim()[0] < 0 <= _least(lines):
             panel.set_ylim(bottom=0)
 
     def points(self, panel: Any, lines: Mapping[str, Rows], is_wide: bool) -> None:
@@ -304,7 +325,7 @@ class _Intervals:
         panel.grid(axis="y", visible=False)
         if is_wide:
             log_axis(panel, "x")
-        elif min(row["mean"] for each in lines.values() for row in each) >= 0:
+        elif _least(lines) >= 0:
             panel.set_xlim(left=0)
 
     def _draw(
@@ -329,5 +350,5 @@ class _Intervals:
         which it may begin."""
         if row["low"] is None:
             return 0.0, 0.0
-        low = max(row["low"], 1e-3 * row["mean"])
+        low = max(row["low"], 1e-3 * row["mean"]) if row["mean"] > 0 else row["low"]
         return self.scale * (row["mean"] - low), self.scale * (row["high"] - row["mean"])

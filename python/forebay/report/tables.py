@@ -8,6 +8,7 @@ from forebay.errors import UserError
 from forebay.report.run_pages import RUN
 from forebay.report.sweep_pages import SWEEP
 from forebay.run.documents import ANY, read_document
+from forebay.run.expressions import derived, read
 from forebay.run.jobs import Run
 from forebay.run.paper_formats import interval_tables, sweep_table
 from forebay.run.results import Results
@@ -35,10 +36,10 @@ def folder_tables(folder: Path, style: str) -> str:
         sweep = read_document(folder / "sweep.json", SWEEP | {"name": str})
         named = {"summary": [dict.fromkeys(sweep["grid"], ANY)]}
         read_document(folder / "sweep.json", named)
-        known = [row for row in sweep["summary"] if row["mean"] is not None]
-        there = {row["quantity"] for row in known}
-        quantities = [quantity for quantity in sweep["quantities"] if quantity in there]
-        return sweep_table(known, list(sweep["grid"]), quantities, style, caption=sweep["name"])
+        names = derived(sweep.get("derived", {}), f"{folder}: derived")
+        quantities = [read(each, f"{folder}: quantities", names) for each in sweep["quantities"]]
+        rows, grid = sweep["summary"], list(sweep["grid"])
+        return sweep_table(rows, grid, quantities, style, caption=sweep["name"])
     if (folder / "replications.json").exists():
         found = read_document(folder / "replications.json", REPLICATIONS)
         return interval_tables(found["intervals"], style)

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from forebay.errors import nearest, printable
-from forebay.run.columns import columns, kinds, numbers, unit_of
+from forebay.run.columns import columns, kinds, numbers, unit_in
+from forebay.run.expressions import Expression
 from forebay.run.words import axis_scale, name_of, quantity_words, setting_words, value_words
 from forebay.samples import FEW_SAMPLES
+from forebay.units import Unit
 
-__all__ = ["STYLES", "interval_table", "interval_tables", "sweep_table", "written"]
+__all__ = ["STYLES", "called", "interval_table", "interval_tables", "sweep_table", "written"]
 
 Row = Mapping[str, Any]
 """A mean with the ends of its interval: `mean`, `low`, `high` and `note`."""
@@ -82,7 +84,7 @@ def interval_table(
     wanted = [each.name for each in columns(place).values() if each.headline]
     wanted = [each for each in wanted if any((name, each) in found for name in shown)]
     picked = [
-        _Column(name_of(each), f"{place}.x.{each}", [found.get((name, each)) for name in shown])
+        _Column(name_of(each), unit_in(place, each), [found.get((name, each)) for name in shown])
         for each in (wanted if quantities is None else quantities)
     ]
     return _filled([("name", shown)], picked, style, caption)
@@ -91,20 +93,13 @@ def interval_table(
 def sweep_table(
     summary: Sequence[Row],
     parameters: Sequence[str],
-    quantities: Sequence[str],
+    quantities: Sequence[Expression],
     style: str,
     *,
     caption: str = "",
 ) -> str:
     """The summary of a sweep: a row for each point, a column for each parameter and quantity.
-
-    Raises `ValueError` for an unknown style, and `KeyError` for a quantity that there is not.
-    """
-    there = list(dict.fromkeys(row["quantity"] for row in summary))
-    for quantity in quantities:
-        if quantity not in there:
-            near = nearest(quantity, there)
-            raise KeyError(f"no quantity {quantity!r}{near}; there are {', '.join(there)}")
+    Raises `ValueError` for an unknown style."""
     points: dict[tuple[str, ...], dict[str, Row]] = {}
     for row in summary:
         point = tuple(value_words(row[name]) for name in parameters)
@@ -113,10 +108,18 @@ def sweep_table(
         (setting_words(name), [point[at] for point in points]) for at, name in enumerate(parameters)
     ]
     picked = [
-        _Column(quantity_words(each), each, [of.get(each) for of in points.values()])
+        _Column(called(each), each.unit, [of.get(each.name) for of in points.values()])
         for each in quantities
     ]
     return _filled(firsts or [("", [""] * len(points))], picked, style, caption)
+
+
+def called(quantity: Expression) -> str:
+    """A quantity of a sweep as a heading has it."""
+    if quantity.is_plain:
+        return quantity_words(quantity.text)
+    named = quantity.name != quantity.text
+    return f"{quantity.name.replace('_', ' ')}: {quantity.text}" if named else quantity.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class _Column:
     """A quantity by row; `None` where it has no value."""
 
     words: str
-    quantity: str
+    unit: Unit | None
     rows: Sequence[Row | None]
 
 
@@ -141,7 +144,7 @@ def _filled(
     cells = [[form.escaped(cell) for cell in column] for _, column in firsts]
     for column in picked:
         known = [row["mean"] for row in column.rows if row is not None]
-        unit = unit_of(column.quantity)
+        unit = column.unit
         scale, symbol = axis_scale(unit, known)
         symbol = "µs" if symbol == "us" else symbol
         heads.append(form.escaped(f"{column.words} ({symbol})" if symbol else column.words))

@@ -23,18 +23,8 @@ from forebay.run.paper_formats import sweep_table
 from forebay.run.portable import portable_text
 from forebay.run.results import Results
 from forebay.run.store import refuse_foreign, rows_table, take_over, write_text
-from forebay.run.sweep import (
-    Planned,
-    Sweep,
-    failures,
-    files,
-    finished,
-    load_sweep,
-    plan,
-    run_missing,
-    warnings,
-    write_summary,
-)
+from forebay.run.summary import files, finished, write_summary
+from forebay.run.sweep import Planned, Sweep, failures, load_sweep, plan, run_missing, warnings
 from forebay.run.words import quantity_words, setting_words, value_words
 from forebay.toml import inline
 
@@ -191,11 +181,13 @@ class SweepResults:
         return self._table(quantities, "markdown")
 
     def _table(self, quantities: Sequence[str] | None, style: str) -> str:
-        known = [row for row in self.document["summary"] if row["mean"] is not None]
-        there = dict.fromkeys(row["quantity"] for row in known)
-        return sweep_table(
-            known, list(self._sweep.grid), list(there) if quantities is None else quantities, style
-        )
+        known = {each.name: each for each in self._sweep.quantities}
+        for name in quantities or ():
+            if name not in known:
+                there = ", ".join(known)
+                raise KeyError(f"no quantity {name!r}{nearest(name, known)}; there are {there}")
+        wanted = [known[name] for name in (known if quantities is None else quantities)]
+        return sweep_table(self.document["summary"], list(self._sweep.grid), wanted, style)
 
     def _results(self, entry: Planned) -> Results:
         with Journal(self.folder, ADVICE) as journal:

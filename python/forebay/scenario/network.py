@@ -376,12 +376,13 @@ class Network:
 
     def sweep(
         self,
-        quantities: Sequence[str],
+        quantities: Sequence[str] = (),
         *,
         out: str | Path,
         grid: Mapping[str, Sequence[Any]] | None = None,
         variants: Mapping[str, Mapping[str, Any]] | None = None,
         zip: Sequence[Mapping[str, Sequence[Any]]] = (),
+        derived: Mapping[str, str] | None = None,
         replications: int = 5,
         seed: int | None = None,
         jobs: int | None = None,
@@ -393,7 +394,8 @@ class Network:
     ) -> SweepResults:
         """Run the network with other values of its parameters, as `forebay sweep` does.
 
-        `quantities` are what is looked at, such as `flows.voice.p95_delay_s`. Every combination of
+        `quantities` are what is looked at, such as `flows.voice.p95_delay_s`, or expressions of
+        such; `derived` are expressions by name (default: all of these). Every combination of
         `grid` (lists of values by key path) is run, every one of `variants` (settings by name) with
         it, and every row of lists in `zip` that change together. Values are those of `set`,
         mechanisms among them. Each point has so many `replications`.
@@ -415,6 +417,7 @@ class Network:
             "replications": replications,
             "seed": seed,
             "quantities": list(quantities),
+            "derived": derived or {},
             "variants": variants or {},
             "zip": [_lists(row) for row in zip],
             "grid": _lists(grid or {}),
