@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::LinkFacts;
+use forebay_laws::LinkFacts;
 use forebay_network::{DelayTable, ElementId, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;

@@ -1,13 +1,13 @@
 //! Reading calls and the aggregates that control them, and making their elements.
 
-use forebay_engine::Network;
-use forebay_kernel::Streams;
-use forebay_mechanisms::admission::Admissions;
-use forebay_mechanisms::element::calls::{
+use forebay_elements::calls::{
     CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
-use forebay_mechanisms::termination::Terminations;
-use forebay_mechanisms::traffic::{TrafficKind, Traffics};
+use forebay_engine::Network;
+use forebay_kernel::Streams;
+use forebay_laws::admission::Admissions;
+use forebay_laws::termination::Terminations;
+use forebay_laws::traffic::{TrafficKind, Traffics};
 use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, did_you_mean};
 use forebay_units::{Span, Time};
 

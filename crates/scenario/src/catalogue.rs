@@ -1,12 +1,12 @@
 //! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own
 //! definitions.
 
-use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
-use forebay_mechanisms::element::media::MediaParameters;
-use forebay_mechanisms::element::paced::{EfcnParameters, FrameParameters, PacedParameters};
-use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
-use forebay_mechanisms::element::tcp::TcpParameters;
-use forebay_mechanisms::element::udp::UdpParameters;
+use forebay_elements::calls::{CallParameters, ProbingParameters, SurgeParameters};
+use forebay_elements::media::MediaParameters;
+use forebay_elements::paced::{EfcnParameters, FrameParameters, PacedParameters};
+use forebay_elements::policer::{BucketParameters, PeakParameters};
+use forebay_elements::tcp::TcpParameters;
+use forebay_elements::udp::UdpParameters;
 use forebay_parameters::{About, Field, Parameters, Probe, Registry, Shelf, Value};
 use serde_json::{Map, Value as Json, json};
 

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use forebay_elements::link::Capacity;
 use forebay_invariants::{
     BucketPlace, BufferLimit, CallTotals, Changes, Checker, ElementPlace, FlowKind, FlowPlace,
     Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
 };
-use forebay_mechanisms::element::link::Capacity;
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{ElementId, Histogram, StateFact};
 use forebay_parameters::{Length, Node, Parameter, Value};

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use forebay_elements::FlowGroup;
+use forebay_elements::Lateness;
+use forebay_elements::calls::ClassPlan;
+use forebay_elements::paced::ReceiverPlace;
+use forebay_elements::tcp::{Paths, TcpParameters};
+use forebay_elements::udp::{self, UdpParameters};
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::Lateness;
-use forebay_mechanisms::control::{ControlFactory, Controls};
-use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::calls::ClassPlan;
-use forebay_mechanisms::element::paced::ReceiverPlace;
-use forebay_mechanisms::element::tcp::{Paths, TcpParameters};
-use forebay_mechanisms::element::udp::UdpParameters;
-use forebay_mechanisms::traffic::{self, BuildTraffic, TrafficKind, Traffics};
+use forebay_laws::control::{ControlFactory, Controls};
+use forebay_laws::traffic::{self, BuildTraffic, TrafficKind, Traffics};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose, choose_or};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};
@@ -522,7 +522,7 @@ impl FlowPlan {
         };
         match &self.transport {
             Transport::Udp(_, traffic) => {
-                network.add(pool(traffic).over_udp(group));
+                network.add(udp::senders(group, pool(traffic)));
             }
             Transport::Tcp(parameters, control, traffic) => {
                 let acks = roads.lay(&self.back, senders.into(), network);

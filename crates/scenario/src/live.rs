@@ -3,7 +3,7 @@
 //! What is looked at are counters, probes and series between events, which never change a run: the
 //! result, with its digest, is that of [`Scenario::run`].
 
-use forebay_mechanisms::element::calls::CallCount;
+use forebay_elements::calls::CallCount;
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{DropReason, FlowCount, LinkCount};
 use forebay_parameters::Echo;

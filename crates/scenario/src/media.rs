@@ -1,12 +1,10 @@
 //! Reading real-time media and making its senders and receivers.
 
+use forebay_elements::FlowGroup;
+use forebay_elements::media::{MediaParameters, MediaReceivers, MediaRoutes, MediaSenders};
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::adaptation::{self, AdaptationKind, Adaptations};
-use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::media::{
-    MediaParameters, MediaReceivers, MediaRoutes, MediaSenders,
-};
+use forebay_laws::adaptation::{self, AdaptationKind, Adaptations};
 use forebay_network::{Destination, FlowId, RouteId};
 use forebay_parameters::{Parameters, Problem, Section, choose_or};
 use forebay_units::Rate;

@@ -1,18 +1,16 @@
 //! Reading paced sources and policing, and the ways on which notifications travel back.
 
-use forebay_engine::Network;
-use forebay_kernel::Streams;
-use forebay_mechanisms::Lateness;
-use forebay_mechanisms::activity::{Activities, ActivityKind};
-use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::paced::{
+use forebay_elements::FlowGroup;
+use forebay_elements::Lateness;
+use forebay_elements::paced::{
     EfcnParameters, Explicit, FrameParameters, PacedParameters, PacedParts, PacedReceivers,
     PacedSources, ReceiverPlace,
 };
-use forebay_mechanisms::element::policer::{
-    BucketParameters, PeakParameters, Policer, PolicerPlan,
-};
-use forebay_mechanisms::pace::{self, PaceKind, Paces, check_rtt};
+use forebay_elements::policer::{BucketParameters, PeakParameters, Policer, PolicerPlan};
+use forebay_engine::Network;
+use forebay_kernel::Streams;
+use forebay_laws::activity::{Activities, ActivityKind};
+use forebay_laws::pace::{self, PaceKind, Paces, check_rtt};
 use forebay_parameters::{Parameters, Problem, Section, choose, choose_or};
 use forebay_units::{Rate, Size, Span};
 

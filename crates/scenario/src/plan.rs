@@ -1,7 +1,7 @@
 //! A scenario that is read, and the network that is wired from it.
 
 use forebay_engine::Network;
-use forebay_mechanisms::FlowGroups;
+use forebay_laws::FlowGroups;
 use forebay_network::{ElementCounters, ElementId, RouteId};
 
 use crate::calls::AggregatePlan;

@@ -1,10 +1,10 @@
 //! Results of a run: its counters as the quantities that people ask for.
 
-use forebay_mechanisms::element::calls::CallResult;
-use forebay_mechanisms::element::paced::PacedResult;
-use forebay_mechanisms::element::policer::PolicingResult;
-use forebay_mechanisms::element::tcp::VideoResult;
-use forebay_mechanisms::{LatenessResult, TransferResult};
+use forebay_elements::calls::CallResult;
+use forebay_elements::paced::PacedResult;
+use forebay_elements::policer::PolicingResult;
+use forebay_elements::tcp::VideoResult;
+use forebay_elements::{LatenessResult, TransferResult};
 use forebay_network::{
     COMMON_PRECEDENCES, DelayTable, DropReason, FlowCount, FlowId, LinkCount, PrecedenceCount,
     columns,

@@ -1,10 +1,10 @@
 //! Rows of results that the elements of calls and of paced sources count themselves.
 
-use forebay_mechanisms::element::calls::{CallCount, CallResult};
-use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
-use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
-use forebay_mechanisms::element::tcp::{VideoResult, Viewer};
-use forebay_mechanisms::{Lateness, LatenessResult, TransferCount, TransferResult};
+use forebay_elements::calls::{CallCount, CallResult};
+use forebay_elements::paced::{FrameCount, PacedCount, PacedResult};
+use forebay_elements::policer::{PolicerCount, PolicingResult};
+use forebay_elements::tcp::{VideoResult, Viewer};
+use forebay_elements::{Lateness, LatenessResult, TransferCount, TransferResult};
 use forebay_network::FlowId;
 use forebay_units::Span;
 

@@ -1,8 +1,8 @@
 //! Reading packet rings and making their elements.
 
+use forebay_elements::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
-use forebay_mechanisms::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts};
+use forebay_laws::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts};
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 

@@ -73,12 +73,12 @@ const LONG_CHUNK: u64 = 1 << 19;
 
 impl Scenario {
     /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on
-    /// top. It can choose from all mechanisms of [`forebay_mechanisms`].
+    /// top. It can choose from all mechanisms of [`forebay_laws`].
     ///
     /// # Errors
     /// The first thing that is wrong, with line or key path, what was read and what is allowed.
     pub fn parse(text: &str, file: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
-        Self::parse_with(&forebay_mechanisms::registry(), text, file, assignments)
+        Self::parse_with(&forebay_laws::registry(), text, file, assignments)
     }
 
     /// As [`Scenario::parse`], for a scenario that can choose from the mechanisms of `registry`.

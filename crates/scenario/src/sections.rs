@@ -1,6 +1,6 @@
 //! The fixed sections of a scenario file.
 
-use forebay_mechanisms::Dscp;
+use forebay_laws::Dscp;
 use forebay_parameters::{Category, Section, Spread, choice, parameters};
 use forebay_units::{Rate, Size, Span};
 

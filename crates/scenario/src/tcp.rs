@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use forebay_elements::FlowGroup;
+use forebay_elements::tcp::{Clients, Paths, TcpParameters, TcpReceivers, TcpSenders};
+use forebay_elements::{EmptyPath, TransferMeter};
 use forebay_engine::Network;
-use forebay_mechanisms::control::ControlFactory;
-use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::tcp::{Clients, Paths, TcpParameters, TcpReceivers, TcpSenders};
-use forebay_mechanisms::traffic::{TrafficKind, TrafficPool};
-use forebay_mechanisms::{EmptyPath, TransferMeter};
+use forebay_laws::control::ControlFactory;
+use forebay_laws::traffic::{TrafficKind, TrafficPool};
 use forebay_network::RouteId;
 use forebay_parameters::{Problem, Section};
 

@@ -1,10 +1,10 @@
 //! Zero, tiny and huge parameters of calls and of their control: refused with a problem, or
 //! survived with every call accounted for.
 
-use forebay_mechanisms::admission::ADMISSIONS;
-use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
-use forebay_mechanisms::termination::TERMINATIONS;
-use forebay_mechanisms::traffic::TRAFFICS;
+use forebay_elements::calls::{CallParameters, ProbingParameters, SurgeParameters};
+use forebay_laws::admission::ADMISSIONS;
+use forebay_laws::termination::TERMINATIONS;
+use forebay_laws::traffic::TRAFFICS;
 use forebay_parameters::{Field, Parameters};
 use forebay_scenario::{Control, RunOptions, Scenario};
 
