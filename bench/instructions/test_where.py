@@ -50,7 +50,7 @@ def test_lines_belong_to_the_part_that_they_stand_in() -> None:
         ("/x/crates/kernel/src/digest.rs", "Partition::deliver_pending", "digest"),
         (
             "/rustc/core.rs",
-            "forebay_mechanisms::element::tcp::sender::send::Sender::send",
+            "forebay_elements::tcp::sender::send::Sender::send",
             "TCP",
         ),
         ("/rustc/alloc.rs", "malloc", where.REST),
