@@ -4,6 +4,8 @@ use forebay_network::{DeliveryMeter, ElementCounters, columns};
 use forebay_units::{Span, Time};
 use serde::Serialize;
 
+use crate::rows::{Row, RowKind, RowsOf};
+
 /// Counts the packets of a flow that took longer than the fastest of all of them by more than some
 /// time, the fastest being known only at the end.
 ///
@@ -97,6 +99,16 @@ columns! {
         /// The largest of the least delays of the flows, in seconds; null as above.
         pub largest_least_delay_s: Option<f64> = Seconds,
     }
+}
+
+impl Row for LatenessResult {
+    const KIND: RowKind = RowKind {
+        name: "lateness",
+        meaning: "A row a group of flows with `late_after`; empty if there are none.",
+        of: RowsOf::Flows,
+        titles: &[("", "late packets")],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl LatenessResult {

@@ -9,17 +9,26 @@ pub mod link;
 pub mod media;
 pub mod paced;
 pub mod policer;
+mod registry;
 pub mod ring;
+mod rows;
 pub mod shaper;
 pub mod tcp;
 mod transfers;
+mod transport;
 pub mod udp;
 
 use forebay_network::{Context, DropReason, FlowId, LinkId, Marking, Observation, Packet, RouteId};
 use forebay_units::Time;
 
 pub use lateness::{Lateness, LatenessResult};
+pub use registry::{TRANSPORTS, registry};
+pub use rows::{Row, RowKind, RowTables, Rows, RowsOf};
 pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
+pub use transport::{
+    CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, InnerSection, Packets,
+    Transport, TransportKind, Transports, WayBack, Wiring, names_of,
+};
 
 /// A group of flows that differ only in their start times: what sources need to know of the
 /// network.

@@ -16,6 +16,7 @@ use forebay_units::{Rate, Size, Time};
 use serde::Serialize;
 
 use super::drop_arriving;
+use crate::rows::{Row, RowKind, RowsOf};
 
 choice! {
     /// Destination of a packet that a full peak rate controller lets go early.
@@ -150,6 +151,16 @@ columns! {
         /// Most packets of one flow that waited.
         pub max_queue_packets: u32 = Packets as "max queue",
     }
+}
+
+impl Row for PolicingResult {
+    const KIND: RowKind = RowKind {
+        name: "policing",
+        meaning: "A row a group of flows with policing; empty if there are none.",
+        of: RowsOf::Flows,
+        titles: &[("", "policing (queue in packets)")],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl PolicingResult {

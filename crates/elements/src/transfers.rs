@@ -7,6 +7,8 @@ use forebay_network::{Distribution, ElementCounters, columns};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 use serde::Serialize;
 
+use crate::rows::{Row, RowKind, RowsOf};
+
 /// Upper limits of the classes by size, in bytes; the last class has none.
 const SIZE_LIMITS: [u64; 3] = [10_000, 100_000, 1_000_000];
 const SIZES: usize = SIZE_LIMITS.len() + 1;
@@ -278,6 +280,16 @@ impl ElementCounters for TransferCount {
     fn reset(&mut self, _now: Time) {
         *self = Self::default();
     }
+}
+
+impl Row for TransferResult {
+    const KIND: RowKind = RowKind {
+        name: "transfers",
+        meaning: "A row a group of TCP flows with transfers; empty if there are none.",
+        of: RowsOf::Flows,
+        titles: &[("", "transfers: completion times and slowdowns")],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl TransferResult {

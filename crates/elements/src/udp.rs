@@ -5,21 +5,83 @@ use std::any::{Any, TypeId};
 use std::collections::VecDeque;
 
 use forebay_kernel::fetch;
-use forebay_laws::traffic::{Datagram, Datagrams, PoissonPool, TrafficPool};
+use forebay_laws::traffic::{Datagram, Datagrams, PoissonPool, TrafficKind, TrafficPool, Traffics};
 use forebay_network::{
     Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, Packet,
 };
-use forebay_parameters::parameters;
+use forebay_parameters::{Entry, Parameters, Problem, Section, choose, parameters};
 use forebay_units::{Size, Span, Time};
 
 use super::FlowGroup;
 use super::end_flow;
+use crate::transport::{End, Facts, FlowReader, Transport, TransportKind, Wiring, names_of};
 
 parameters! {
     /// Parameters of UDP flows.
     pub struct UdpParameters {
         /// Bytes of IP and UDP header within each packet's size: goodput counts the rest.
         header: Size = "28 B", "RFC 768; RFC 791, section 3.1";
+    }
+}
+
+/// UDP in the table of transports.
+pub const ENTRY: Entry<TransportKind> = Entry {
+    name: "udp",
+    summary: "UDP as transport.",
+    source: "RFC 768",
+    example: "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }",
+    fields: UdpParameters::FIELDS,
+    probes: &[],
+    build: TransportKind::new(&read),
+};
+
+/// UDP flows as the scenario describes them.
+struct UdpPlan {
+    parameters: UdpParameters,
+    traffic: TrafficKind,
+}
+
+fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
+    group.refuse(&["linked"], "only calls have linked flows; use traffic")?;
+    let parameters = UdpParameters::read(group.own)?;
+    let (entry, inner) = choose::<Traffics>(group.flow, "traffic")?.ok_or_else(|| {
+        let names = names_of::<Traffics>(group.flow);
+        group.flow.fail("traffic", format!("is missing; UDP needs one of: {names}"))
+    })?;
+    let traffic = (entry.build)(&inner)?;
+    check_header(group.own, parameters.header, &traffic)?;
+    Ok(Box::new(UdpPlan { parameters, traffic }))
+}
+
+/// Datagrams hold their headers.
+fn check_header(udp: &Section<'_>, header: Size, traffic: &TrafficKind) -> Result<(), Problem> {
+    let Some(largest) = traffic.largest.filter(|largest| *largest < header) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} B are more than the datagrams of this traffic have ({} B); allowed is at most their \
+         size, with IP and UDP headers of 28 B",
+        header.bytes(),
+        largest.bytes()
+    );
+    Err(udp.fail("header", message))
+}
+
+impl Transport for UdpPlan {
+    fn facts(&self) -> Facts {
+        Facts {
+            largest: self.traffic.largest.map(Size::bytes),
+            mean_rate: self.traffic.mean_rate,
+            end: End::Sink { header: self.parameters.header },
+            rerouted: true,
+            ..Facts::default()
+        }
+    }
+
+    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+        let count = group.starts.len();
+        let applications = self.traffic.pool_of(&group.path, count, wiring.streams());
+        wiring.add(senders(group, applications));
     }
 }
 

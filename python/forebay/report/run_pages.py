@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import UserError
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.run_figures import Recorded, delays, details, shares, timeline
-from forebay.run.columns import columns
+from forebay.run.columns import columns, shown_kinds
 from forebay.run.documents import read_document
-from forebay.run.shown import ALWAYS, SHOWN, shown_tables, tells_hosts
+from forebay.run.shown import ALWAYS, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
@@ -50,7 +50,7 @@ RUN = {
     "simulated_s": float,
     "events": int,
     "warnings?": [str],
-    **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
+    **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in shown_kinds()},
 }
 """Parts of a run's document that the page shows."""
 
@@ -58,7 +58,7 @@ MAX_ROWS = 300
 """Rows of a table at most."""
 MAX_UNFOLDED_ROWS = 16
 """Rows of a table that is not folded."""
-LINKS = ("links", "rings", "classes")
+LINKS = [kind.name for kind in shown_kinds().values() if kind.of == "links"]
 """The kinds of rows in the section of links."""
 
 
@@ -147,7 +147,7 @@ def _single(document: Mapping[str, Any]) -> list[Table]:
 
 def _others(document: Mapping[str, Any]) -> list[Table]:
     """The tables of hosts where they tell more than groups, of transfers, calls and so on."""
-    kinds = [kind for kind in SHOWN if kind not in ("flows", "groups", "hosts", *LINKS)]
+    kinds = [kind for kind in shown_kinds() if kind not in ("flows", "groups", "hosts", *LINKS)]
     kinds = ["hosts", *kinds] if tells_hosts(document) else kinds
     return [table for kind in kinds for table in _tables(kind, document.get(kind, []))]
 

@@ -4,6 +4,8 @@ use forebay_network::{ElementCounters, columns};
 use forebay_units::{Span, Time};
 use serde::Serialize;
 
+use crate::rows::{Row, RowKind, RowsOf};
+
 /// Counters of a class of calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallCount {
@@ -88,6 +90,16 @@ columns! {
         /// Most calls present at once.
         pub max_present: u32 = Calls as "max",
     }
+}
+
+impl Row for CallResult {
+    const KIND: RowKind = RowKind {
+        name: "calls",
+        meaning: "A row a group of calls; empty if there are none.",
+        of: RowsOf::Flows,
+        titles: &[("", "calls (present: time average and maximum)")],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl CallResult {

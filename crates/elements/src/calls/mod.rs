@@ -9,6 +9,7 @@ mod class;
 mod count;
 mod edge;
 mod parameters;
+mod plan;
 mod table;
 
 use forebay_kernel::Streams;
@@ -26,6 +27,8 @@ pub use edge::EdgePlan;
 pub use parameters::{
     BatchLaw, CallParameters, HoldingFrom, ProbingParameters, ProbingScheme, SurgeParameters,
 };
+
+pub use plan::{CallsPlan, ENTRY};
 
 use class::{Class, Draft};
 use edge::{Edge, Signal, Signals};

@@ -2,6 +2,7 @@
 //! the rate that a law of rate adaptation allows; receivers report what the law measures there.
 
 mod encoder;
+mod plan;
 mod receiver;
 
 use forebay_kernel::Streams;
@@ -14,6 +15,7 @@ use super::FlowGroup;
 use super::end_flow;
 use encoder::Encoder;
 
+pub use plan::ENTRY;
 pub use receiver::{MediaReceivers, MediaRoutes};
 
 parameters! {

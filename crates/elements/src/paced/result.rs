@@ -5,6 +5,7 @@ use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
 
 use super::{FrameCount, PacedCount};
+use crate::rows::{Row, RowKind, RowsOf};
 
 columns! {
     /// Results of a group of paced sources, besides its flows. Times in sessions include the
@@ -79,6 +80,20 @@ columns! {
         /// Mean time that these were under way, there and back, in seconds; 0 if none came back.
         pub resource_delay_s: f64 = Seconds over resource_cells_back,
     }
+}
+
+impl Row for PacedResult {
+    const KIND: RowKind = RowKind {
+        name: "paced",
+        meaning: "A row a group of paced sources; empty if there are none.",
+        of: RowsOf::Flows,
+        titles: &[
+            ("", "paced sources: rate over nominal rate"),
+            ("notices", "notifications to paced sources"),
+            ("frames", "frames of paced sources"),
+        ],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl PacedResult {

@@ -9,6 +9,7 @@
 mod accecn;
 mod applications;
 mod parameters;
+mod plan;
 mod receiver;
 mod sender;
 
@@ -18,5 +19,6 @@ pub use parameters::{
     EcnEcho, InitialWindow, LossDetection, NewRenoTimer, Pacing, Profile, Recovery, RecoveryWindow,
     ReportedRtt, RttGain, SackAtTimeout, TcpParameters, UndoBy,
 };
+pub use plan::{ENTRY, TcpPlan};
 pub use receiver::TcpReceivers;
 pub use sender::{CongestionState, SenderState, TcpSenders, segments};

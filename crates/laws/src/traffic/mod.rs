@@ -18,8 +18,8 @@ mod voice;
 
 use std::sync::Arc;
 
-use forebay_kernel::Stream;
 use forebay_kernel::math::exp;
+use forebay_kernel::{Stream, Streams};
 use forebay_network::Traffic;
 use forebay_parameters::{Category, Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
@@ -128,6 +128,17 @@ impl TrafficKind {
             requests: None,
             video: None,
         }
+    }
+
+    /// The applications of `count` flows of the group whose component path is `path`.
+    ///
+    /// # Panics
+    /// If they are 2^32 or more: a group has fewer.
+    #[must_use]
+    pub fn pool_of(&self, path: &str, count: usize, streams: &Streams) -> Box<dyn TrafficPool> {
+        let name = format!("{path}.traffic");
+        let mut stream = |index: u32| streams.numbered(&name, u64::from(index));
+        (self.pool)(u32::try_from(count).expect("a group counts its flows so"), &mut stream)
     }
 
     /// The same, which never runs out.

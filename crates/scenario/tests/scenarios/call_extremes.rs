@@ -6,7 +6,7 @@ use forebay_laws::admission::ADMISSIONS;
 use forebay_laws::termination::TERMINATIONS;
 use forebay_laws::traffic::TRAFFICS;
 use forebay_parameters::{Field, Parameters};
-use forebay_scenario::{Control, RunOptions, Scenario};
+use forebay_scenario::{CallResult, Control, RunOptions, Scenario};
 
 use crate::extremes::{VALUES, trouble, without};
 use crate::support::{choice, example};
@@ -40,7 +40,7 @@ fn trouble_with_calls(text: &str) -> Option<String> {
     }
     let scenario = Scenario::parse(text, "test.toml", &[]).ok()?;
     let (result, _) = scenario.run(&RunOptions::default(), &Control::default()).ok()?;
-    let unsound = result.calls.iter().find(|calls| {
+    let unsound = result.rows::<CallResult>().iter().find(|calls| {
         let begun = calls.admitted + calls.rerouted;
         let over = calls.ended + calls.terminated + calls.refused;
         let most = u64::from(calls.max_present);

@@ -7,6 +7,8 @@ use forebay_network::{ElementCounters, columns};
 use forebay_units::{Size, Span, Time};
 use serde::Serialize;
 
+use crate::rows::{Row, RowKind, RowsOf};
+
 columns! {
     /// Playback at the clients of a group of flows with `adaptive_video`, in the window of
     /// measurement.
@@ -179,6 +181,16 @@ impl ElementCounters for Viewer {
         self.play(now);
         self.count = Played::default();
     }
+}
+
+impl Row for VideoResult {
+    const KIND: RowKind = RowKind {
+        name: "video",
+        meaning: "A row a group of TCP flows with `adaptive_video`; empty if there are none.",
+        of: RowsOf::Flows,
+        titles: &[("", "adaptive video")],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl VideoResult {
