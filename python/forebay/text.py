@@ -9,7 +9,22 @@ from typing import Any
 from forebay.samples import FEW_SAMPLES, SAMPLES
 from forebay.units import UNITS, Unit
 
-__all__ = ["cell", "count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
+__all__ = [
+    "NO_VALUE",
+    "cell",
+    "count",
+    "notes",
+    "plain",
+    "quantity",
+    "rate",
+    "share",
+    "size",
+    "span",
+    "spread",
+]
+
+NO_VALUE = "no value"
+"""The note of a quantity that a run, or one of several, does not have."""
 
 
 def rate(bits_per_second: float | None) -> str:
@@ -102,6 +117,7 @@ NOTES = {
     "skewed": "replications differ more on one side. The interval is widened for that.",
     FEW_SAMPLES: "a percentile stands on fewer packets or transfers than have one beyond it "
     f"({_NEEDED}), and is the largest of them: run longer.",
+    NO_VALUE: "there is nothing to take a mean of, for the reason given below.",
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }

@@ -124,7 +124,9 @@ def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("blocking_ratio", "blocking_ration"))
     message = forebay.refused("sweep", path, "--out", tmp_path / "p")
     assert 'did you mean "blocking_ratio"' in message
-    path.write_text(path.read_text().replace("calls.phones", "calls.phone"))
+    path.write_text(
+        path.read_text().replace("calls.phones.blocking_ration", "calls.phone.blocking")
+    )
     assert "video[1], phones" in forebay.refused("sweep", path, "--out", tmp_path / "p")
 
 
@@ -278,7 +280,7 @@ def test_what_is_made_of_the_runs_is_made_again_if_it_is_damaged(
         ("links.wire.rate", "links.wire.rte", 'did you mean "rate"'),
         ("flows.chatter.throughput_bps", "flows.chater.throughput_bps", "chatter"),
         ("flows.chatter.throughput_bps", "flows.chatter.througput_bps", "throughput_bps"),
-        ("links.wire.utilization", "utilization", "KIND.NAME.FIELD"),
+        ("links.wire.utilization", "utilization", "links.NAME.utilization"),
         ("links.wire.utilization", "rings.wire.utilization", "no ring 'wire'; there are none"),
         ("[grid]", "[grid", "not valid TOML"),
         ("replications = 3", "replications = 2020-01-01", "replications: read the date 2020-01-01"),

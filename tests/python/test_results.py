@@ -8,10 +8,10 @@ import front
 import pytest
 
 from forebay import Network
-from forebay.run.columns import columns, kinds, numbers, unit_in, unit_of
+from forebay.run.columns import columns, kinds, numbers, unit_in
+from forebay.run.expressions import read
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.results import Results
-from forebay.run.sweep import value_of
 from forebay.text import quantity as shown
 from forebay.units import UNITS, Unit, multiple_of_ending, of_name, symbolised
 
@@ -122,8 +122,8 @@ def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
     rows = [row for row in getattr(results, kind).to_pylist() if row["name"] == name]
     if kind != "flows":
         assert [row[quantity] for row in rows] == results.values(kind, name, quantity)
-    runs = [Run(document) for document in results.documents]
-    assert [value_of(run, f"{kind}.{name}.{quantity}") for run in runs] == results.values(
+    swept = read(f"{kind}.{name}.{quantity}", "quantities")
+    assert [swept.of(document).value for document in results.documents] == results.values(
         kind, name, quantity
     )
     summary = {
@@ -205,10 +205,10 @@ def test_every_unit_of_the_engine_is_known() -> None:
             unit = symbolised(columns(kind)[name].unit)
             assert unit_in(kind, name) is unit
             assert of_name(name) in (None, unit), name
-    assert unit_of("links.wire.drops") is UNITS["packets"]
-    assert unit_of("links.wire.utilization") is UNITS["ratio"]
-    assert unit_of("wall_s") is UNITS["s"]
-    assert unit_of("events") is UNITS["count"]
+    assert read("links.wire.drops", "").unit is UNITS["packets"]
+    assert read("links.wire.utilization", "").unit is UNITS["ratio"]
+    assert read("wall_s", "").unit is UNITS["s"]
+    assert read("events", "").unit is UNITS["count"]
 
 
 @pytest.mark.parametrize(

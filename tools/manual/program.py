@@ -16,9 +16,11 @@ def command_line() -> str:
     lines += ["Progress goes to stderr if that is a terminal; `--json` prints one JSON document on"]
     lines += ["stdout and nothing else. `NO_COLOR` is respected.", ""]
     lines += ["| exit status | meaning |", "|---|---|", "| 0 | done |"]
-    lines += ["| 1 | something else went wrong, or a script of `tcp-script` fails |"]
+    lines += [
+        "| 1 | something else went wrong, a script of `tcp-script` fails, `find` finds none |"
+    ]
     lines += ["| 2 | the input is wrong: one message on stderr says where and what is allowed |"]
-    lines += ["| 130 | interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`); "]
+    lines += ["| 130 | interrupted (Ctrl-C, or SIGTERM of `find`, `reproduce`, `sweep`); "]
     lines[-1] += "finished runs are kept |"
     for name, command in COMMANDS.items():
         lines += ["", f"## {name}", "", str(command.description), "", "```"]

@@ -1,9 +1,9 @@
 """The command line: what each command takes; what it does is in the module named after it.
 
 Exit status: 0 done; 2 the user's input is wrong (one message on stderr, no traceback); 130
-interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`), with finished runs kept; 1 anything
-else, such as a script of packets that fails. `--json` prints one document on stdout and nothing
-else. Whatever takes long to import is imported by the command that needs it.
+interrupted (Ctrl-C, or SIGTERM of `find`, `reproduce` and `sweep`), with finished runs kept; 1
+anything else, such as a script of packets that fails. `--json` prints one document on stdout and
+nothing else. Whatever takes long to import is imported by the command that needs it.
 """
 
 # ruff: noqa: T201, PLC0415 (prints errors; a command imports what it needs, --help nothing)
@@ -19,6 +19,8 @@ from typing import Any
 from forebay.cli.complaints import complain, drop_output, told, with_laws
 from forebay.cli.options import (
     CHECK,
+    CONTINUED,
+    EXPORTS,
     FORMAT,
     FORMATS,
     JOBS,
@@ -28,12 +30,14 @@ from forebay.cli.options import (
     LAWS,
     LIMITS,
     NO_LAWS,
+    QUANTITY,
     REPLICATIONS,
     RUN_LAWS,
     SCENARIO,
     SEED,
     SEEDS,
     SET,
+    STORED,
     UNTIL,
     flag,
     force,
@@ -316,27 +320,10 @@ def transports(study_id: str, **options: Any) -> int:
         help="Count simultaneous arrivals, and say whether results are the same in other orders "
         "of them.",
     ),
+    QUANTITY,
     out(" (default: nowhere)"),
     FORMAT,
-    argument(
-        "--flent",
-        metavar="FILE.flent.gz",
-        type=path,
-        help="Write the series of flows in flent's data format, for its plots.",
-    ),
-    argument(
-        "--ns2",
-        metavar="FILE",
-        type=path,
-        help="Write the packet trace as text in the format of ns-2.",
-    ),
-    repeated(
-        "--capture",
-        "LINK=FILE",
-        "Write what a packet analyser sees at a link, as pcapng; once for each link.",
-        "captures",
-    ),
-    force("of --flent, --ns2 and --capture"),
+    *EXPORTS,
     *RUN_LAWS,
     JSON,
 )
@@ -358,7 +345,7 @@ def run(
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
     exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures", "force")))
-    show = Show(as_json, ties is not None, formats, exports)
+    show = Show(as_json, ties is not None, formats, exports, options.pop("quantities"))
     if replications is not None:
         if show.ties:
             raise UserError("--replications, --ties: orders of events are compared in one run")
@@ -378,36 +365,41 @@ def run(
 
 @_command(
     argument("sweep_file", metavar="SWEEP.toml", type=path, help="The file that says what is run."),
-    JOBS,
-    argument(
-        "--executor",
-        metavar="local|dask:ADDRESS",
-        default="local",
-        complete=lambda: ["local", "dask:"],
-        help="Where runs happen (default: local, on this machine's cores).",
-    ),
+    *STORED,
     SEED,
     UNTIL,
     SET,
     CHECK,
     out(" (default: out/NAME)"),
     FORMAT,
-    flag("--resume", "Continue what the output folder holds; there must be something to continue."),
-    flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
-    flag("--retry", "Make runs that failed once more."),
+    *CONTINUED,
     *LIMITS,
     *RUN_LAWS,
     JSON,
 )
 def sweep(sweep_file: Path, format: str | None, **options: Any) -> int:
     """Run a scenario with other values of its parameters, and replications: what is not there."""
-    from forebay.cli.sweep import SweepOptions, run_sweep
+    from forebay.cli.stored import StoredOptions
+    from forebay.cli.sweep import run_sweep
 
     formats = FORMATS.get(format or "", ())
     _need_formats("sweep", formats)
 
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
-    return run_sweep(sweep_file, SweepOptions(**options, formats=formats, limits=limits))
+    return run_sweep(sweep_file, StoredOptions(**options, formats=formats, limits=limits))
+
+
+@_command(
+    argument("file", metavar="SWEEP.toml", type=path, help="The sweep file with its [find]."),
+    *STORED, SEED, UNTIL, SET, out(" (default: out/NAME)"), *CONTINUED, *LIMITS, *RUN_LAWS, JSON,
+)  # fmt: skip
+def find(file: Path, **options: Any) -> int:
+    """Find the largest or smallest value at which a condition holds: 0 if one is found, else 1."""
+    from forebay.cli.find import run_find
+    from forebay.cli.stored import StoredOptions
+
+    limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
+    return run_find(file, StoredOptions(**options, limits=limits))
 
 
 @_command(SCENARIO, SET, LAWS, JSON)

@@ -10,6 +10,8 @@ from forebay.run.limits import MAX_RUNS, memory_size, seconds, wall_time
 
 __all__ = [
     "CHECK",
+    "CONTINUED",
+    "EXPORTS",
     "FORMAT",
     "FORMATS",
     "JOBS",
@@ -19,12 +21,14 @@ __all__ = [
     "LAW_TIMEOUT",
     "LIMITS",
     "NO_LAWS",
+    "QUANTITY",
     "REPLICATIONS",
     "RUN_LAWS",
     "SCENARIO",
     "SEED",
     "SEEDS",
     "SET",
+    "STORED",
     "UNTIL",
     "flag",
     "force",
@@ -70,6 +74,27 @@ def force(files: str) -> Argument:
     return flag("--force", f"Have the files {files} replace others than those of earlier runs.")
 
 
+EXPORTS = (
+    argument(
+        "--flent",
+        metavar="FILE.flent.gz",
+        type=path,
+        help="Write the series of flows in flent's data format, for its plots.",
+    ),
+    argument(
+        "--ns2",
+        metavar="FILE",
+        type=path,
+        help="Write the packet trace as text in the format of ns-2.",
+    ),
+    repeated(
+        "--capture",
+        "LINK=FILE",
+        "Write what a packet analyser sees at a link, as pcapng; once for each link.",
+        "captures",
+    ),
+    force("of --flent, --ns2 and --capture"),
+)
 JSON = flag("--json", "Print one JSON document on stdout, nothing else.", "as_json")
 JOBS = argument(
     "--jobs",
@@ -116,6 +141,29 @@ LAW_TIMEOUT = argument(
 )
 RUN_LAWS = (LAWS, LAW_TIMEOUT)
 NO_LAWS = "the page of the lab has an engine of its own, which cannot load laws of one's own"
+QUANTITY = repeated(
+    "--quantity",
+    "EXPR",
+    "Show what an expression over the results gives, such as "
+    '"flows.a.goodput / flows.b.goodput", or NAME=EXPR; once for each.',
+    "quantities",
+)
+# Commands that keep runs in a journal, and continue what a folder holds.
+STORED = (
+    JOBS,
+    argument(
+        "--executor",
+        metavar="local|dask:ADDRESS",
+        default="local",
+        complete=lambda: ["local", "dask:"],
+        help="Where runs happen (default: local, on this machine's cores).",
+    ),
+)
+CONTINUED = (
+    flag("--resume", "Continue what the output folder holds; there must be something to continue."),
+    flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
+    flag("--retry", "Make runs that failed once more."),
+)
 SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
 UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')

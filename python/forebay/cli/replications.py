@@ -9,19 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.cli.run import Show, announce, begin_files, files_for
+from forebay.cli.run import Show, announce, begin_files, files_for, read_quantities
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import LawError
 from forebay.run.columns import columns, kinds, unit_in
 from forebay.run.jobs import load
 from forebay.run.laws import law_sentence
-from forebay.run.repeat import command_line
+from forebay.run.quantities import lacking_words
+from forebay.run.repeat import command_line, quoted
 from forebay.run.results import Results, run_replications
 from forebay.run.store import columns_of, json_rows, write_tables, write_text
 from forebay.run.tables import result_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from forebay.run.expressions import Expression
 
 __all__ = ["replicate_scenario"]
 
@@ -46,6 +51,7 @@ def replicate_scenario(
     """
     job = load(scenario).but(**options)
     names = files_for(out, job, [DOCUMENT, TABLE]) if out is not None else []
+    quantities = read_quantities(show.quantities, job)
     first = job.replication
     label = os.path.basename(scenario)
     numbers = range(first, first + replications)
@@ -57,8 +63,14 @@ def replicate_scenario(
         if error.finished is None:
             raise
         results, ended = error.finished, error
-    command = f"{command} --replications {replications}"
-    document = _document(results, command)
+    more = quoted(["--replications", str(replications), *show.words])
+    document = _document(results, f"{command} {more}")
+    if quantities:
+        document["derived"] = {
+            quantity.name: {"expression": quantity.text, "unit": quantity.unit.symbol}
+            | {key: value for key, value in results.row_of(quantity).items() if key != "quantity"}
+            for quantity in quantities
+        }
     if ended is not None:
         document["failed"] = str(ended)
     if out is not None:
@@ -69,7 +81,7 @@ def replicate_scenario(
     if show.as_json:
         print_json(document)
     else:
-        _show(document, out)
+        _show(document, quantities, out)
     if ended is not None:
         raise ended
     if results.interrupted:
@@ -106,7 +118,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return file.getvalue()
 
 
-def _show(document: Mapping[str, Any], out: Path | None) -> None:
+def _show(document: Mapping[str, Any], quantities: Sequence[Expression], out: Path | None) -> None:
     """Prints a summary of each kind of rows: mean, and half-width of the interval."""
     screen = console()
     number = len(document["replications"])
@@ -136,8 +148,27 @@ def _show(document: Mapping[str, Any], out: Path | None) -> None:
             mean = text.quantity(row["mean"], unit)
             grown.add_row(*map(plain_markup, (name, row["quantity"])), mean, text.spread(row, unit))
         screen.print(grown)
+    if quantities:
+        told += _show_derived(screen, document["derived"], quantities)
     for sentence in text.notes(told):
         screen.print(sentence)
+    for sentence in lacking_words(told, []):
+        screen.print(plain_markup(sentence), soft_wrap=True)
     screen.print(f"again: {plain_markup(document['command'])}", soft_wrap=True)
     if out is not None:
         screen.print(f"results: {out / DOCUMENT}, {out / TABLE}", soft_wrap=True)
+
+
+def _show_derived(
+    screen: Console, derived: Mapping[str, Mapping[str, Any]], quantities: Sequence[Expression]
+) -> list[dict[str, Any]]:
+    """Prints the intervals of expressions; their rows."""
+    grown = table("quantities", "", "mean", "± 95 %")
+    rows = []
+    for quantity in quantities:
+        row, unit = derived[quantity.name], quantity.unit
+        mean = text.quantity(row["mean"], unit)
+        grown.add_row(plain_markup(quantity.title), mean, text.spread(row, unit))
+        rows.append({"quantity": quantity.name, **row})
+    screen.print(grown)
+    return rows

@@ -19,10 +19,20 @@ from forebay.run.progress import meter, note, say_warnings
 from forebay.run.repeat import command_line, quoted
 
 if TYPE_CHECKING:
+    from forebay.run.expressions import Expression
     from forebay.run.jobs import Job, Run
     from forebay.run.outputs import Output
 
-__all__ = ["Exports", "Show", "announce", "begin_files", "files_for", "kept_text", "run_scenario"]
+__all__ = [
+    "Exports",
+    "Show",
+    "announce",
+    "begin_files",
+    "files_for",
+    "kept_text",
+    "read_quantities",
+    "run_scenario",
+]
 
 SCENARIO = "scenario.toml"
 
@@ -126,13 +136,19 @@ class Exports:
 @dataclass(frozen=True)
 class Show:
     """Output of a run: one JSON document, or tables; results of other orders of simultaneous
-    events, if `ties`; the formats in which all tables are written, if any; and files for other
-    programs."""
+    events, if `ties`; the formats in which all tables are written, if any; files for other
+    programs; and expressions over the results."""
 
     as_json: bool
     ties: bool
     formats: Sequence[str]
     exports: Exports
+    quantities: Sequence[str] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """The options that name the expressions."""
+        return [word for text in self.quantities for word in ("--quantity", text)]
 
 
 def run_scenario(
@@ -149,10 +165,14 @@ def run_scenario(
     if show.ties:
         job = job.but(ties=0)
     kept = () if out is None else ("--out", str(out))
-    job = job.but(command=command_line(job.name, job), outputs=(*kept, *show.exports.words))
+    command = " ".join(filter(None, [command_line(job.name, job), quoted(show.words)]))
+    job = job.but(command=command, outputs=(*kept, *show.exports.words))
     names = files_for(out, job, ["run.json"]) if out is not None else []
     show.exports.refuse_losses(job, [out / name for name in names] if out is not None else [])
+    quantities = read_quantities(show.quantities, job)
     run = _run(job, os.path.basename(scenario), show.ties)
+    if quantities:
+        run = _with_derived(run, quantities)
     if out is not None:
         _keep(out, names, job, run, show.formats)
     show.exports.write(job, run)
@@ -161,9 +181,40 @@ def run_scenario(
         return
     from forebay.cli.show_run import show_run
 
-    show_run(run)
+    show_run(run, quantities)
     if out is not None:
         print(f"results: {out}; a page of them: forebay report {quoted([str(out)])}")
+
+
+def read_quantities(texts: Sequence[str], job: Job) -> list[Expression]:
+    """The expressions of `--quantity`. Raises `UserError` for a wrong one, or one of what the
+    scenario does not have, before it is run."""
+    if not texts:
+        return []
+    from forebay.run.expressions import named
+    from forebay.run.quantities import refuse_absent
+
+    found = named(texts, "--quantity")
+
+    def made(trials: Sequence[Job]) -> list[Mapping[str, Any]]:
+        documents: list[Mapping[str, Any]] = []
+        run_jobs(trials, lambda _, run: documents.append(run.document), 1)
+        return documents
+
+    refuse_absent(found, [job.but(check=False, ties=None)], made)
+    return found
+
+
+def _with_derived(run: Run, quantities: Sequence[Expression]) -> Run:
+    """The run with values of expressions in its document; `null` for one without a value."""
+    answers = {quantity.name: quantity.of(run.document) for quantity in quantities}
+    values: dict[str, float | bool | None] = {n: answer.value for n, answer in answers.items()}
+    for quantity in quantities:
+        if quantity.is_truth and (value := values[quantity.name]) is not None:
+            values[quantity.name] = bool(value)
+    reasons = {name: answer.reason for name, answer in answers.items() if answer.value is None}
+    told = {"derived": values, **({"lacking": reasons} if reasons else {})}
+    return type(run)({**run.document, **told}, run.tables)
 
 
 def _run(job: Job, label: str, ties: bool) -> Run:

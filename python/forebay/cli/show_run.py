@@ -11,9 +11,10 @@ from forebay.run.laws import law_sentence
 from forebay.run.shown import shown_tables, tells_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from forebay.run.expressions import Expression
     from forebay.run.jobs import Run
 
 __all__ = ["show_run"]
@@ -22,9 +23,9 @@ MAX_FLOW_ROWS = 20
 SHOWN_TIES = 5
 
 
-def show_run(run: Run) -> None:
+def show_run(run: Run, quantities: Sequence[Expression] = ()) -> None:
     """Tables of one run: flows, or groups if there are many flows, hosts where these tell more, all
-    other kinds of rows that it has, and what was checked."""
+    other kinds of rows that it has, what was checked, and the values of `quantities`."""
     document = run.document
     facts = [
         f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
@@ -34,7 +35,7 @@ def show_run(run: Run) -> None:
         f"{document['scenario_hash']}, version {document['version']}, digest {document['digest']}",
         *(f"law: {law_sentence(law)}" for law in document.get("laws", ())),
     ]
-    print_page(document["name"], facts, list(_tables(document)))
+    print_page(document["name"], facts, [*_tables(document), *_derived(document, quantities)])
 
 
 def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
@@ -50,6 +51,21 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
         yield _check_table(checks)
     if ties := document.get("ties"):
         yield from _tie_tables(ties)
+
+
+def _derived(document: Mapping[str, Any], quantities: Sequence[Expression]) -> Iterator[Grid]:
+    reasons = document.get("lacking", {})
+    rows = []
+    for quantity in quantities:
+        value = document["derived"][quantity.name]
+        if isinstance(value, bool):
+            rows.append([quantity.text, "true" if value else "false"])
+        else:
+            rows.append([quantity.title, text.quantity(value, quantity.unit)])
+    if rows:
+        yield Grid("quantities", ["", "value"], rows)
+    if reasons:
+        yield Grid("no value", ["", "reason"], [list(item) for item in reasons.items()])
 
 
 def _check_table(checks: Mapping[str, Any]) -> Grid:

@@ -5,65 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forebay import text
+from forebay.cli.stored import ADVICE, StoredOptions, folder_of, say_what_is_there, words_of
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import MachineError, UserError, output_folder
+from forebay.errors import MachineError, output_folder
 from forebay.extras import is_installed
 from forebay.paths import joined, names_of
 from forebay.report.page import REPORT, refuse_foreign_report
 from forebay.report.sweep_pages import sweep_report, warning_words
-from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
-from forebay.run.journal import JOURNAL, Journal
-from forebay.run.laws import limit_words
+from forebay.run.journal import Journal
 from forebay.run.progress import say, say_warnings
-from forebay.run.store import move_aside, refuse_foreign
-from forebay.run.sweep import (
-    SUMMARY,
-    Planned,
-    Sweep,
-    failures,
-    files,
-    load_sweep,
-    plan,
-    run_missing,
-    source_of,
-    warnings,
-    write_all_tables,
-    write_summary,
-)
+from forebay.run.quantities import lacking_words
+from forebay.run.store import refuse_foreign
+from forebay.run.summary import SUMMARY, files, source_of, write_all_tables, write_summary
+from forebay.run.sweep import Planned, Sweep, failures, load_sweep, plan, run_missing, warnings
 
-__all__ = ["SweepOptions", "run_sweep"]
-
-OLD = "runs.jsonl"
-"""Journal of earlier versions; its runs name no build, and are not read."""
+__all__ = ["run_sweep"]
 
 
-@dataclass(frozen=True, slots=True)
-class SweepOptions:
-    """The options of `forebay sweep`; `limits` are fields of `Job` that bound each run."""
-
-    jobs: int | None = None
-    executor: str = "local"
-    overrides: Sequence[str] = ()
-    until: str | None = None
-    seed: int | None = None
-    check: bool = False
-    out: Path | None = None
-    resume: bool = False
-    fresh: bool = False
-    retry: bool = False
-    formats: Sequence[str] = ()
-    as_json: bool = False
-    limits: Mapping[str, Any] = field(default_factory=dict)
-
-
-def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
+def run_sweep(sweep_file: Path, options: StoredOptions) -> int:
     """Run what a sweep's folder does not hold yet, and print means with intervals; the exit status.
 
     It is 1 if a run gave no result. Raises `UserError` for a wrong sweep or scenario, or a folder
@@ -77,12 +43,11 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
     planned = plan(sweep)
     say_warnings(map(warning_words, warnings(planned)))
     where = find_executor(options.executor, options.jobs)
-    folder = output_folder(_folder(sweep, options))
+    folder = output_folder(folder_of(sweep.path, options))
     refuse_foreign(folder, files(options.formats))
     refuse_foreign_report(folder, "--out")
-    advice = "with --fresh, the folder is moved aside and a new one begun"
-    with closing(where), terminated_like_interrupted(), Journal(folder, advice) as journal:
-        _say_what_is_there(journal, folder)
+    with closing(where), terminated_like_interrupted(), Journal(folder, ADVICE) as journal:
+        say_what_is_there(journal, folder)
         if options.retry:
             for _, failure in failures(sweep, planned, journal):
                 journal.forget_failure(failure.key)
@@ -90,7 +55,8 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
             run_missing(sweep, planned, journal, where)
         except KeyboardInterrupt:
             write_summary(sweep, planned, journal, folder)
-            raise KeyboardInterrupt(how_to_continue(folder, _words(sweep, options))) from None
+            words = words_of("sweep", sweep.path, sweep.settings, options)
+            raise KeyboardInterrupt(how_to_continue(folder, words)) from None
         document = _publish(sweep, planned, journal, folder)
         write_all_tables(sweep, planned, journal, folder, options.formats)
     page = folder / REPORT
@@ -124,47 +90,6 @@ def _publish(
     return document
 
 
-def _folder(sweep: Sweep, options: SweepOptions) -> Path:
-    """The output folder. Raises `UserError` if there must be one and is none."""
-    folder = options.out or Path("out") / sweep.path.stem
-    if options.resume and options.fresh:
-        raise UserError("--resume, --fresh: one continues what is there, the other does not")
-    if options.resume and not (folder / JOURNAL).exists():
-        raise UserError(
-            f"--resume: {folder / JOURNAL}: no such file; allowed is the folder of a sweep that "
-            "was begun; without --resume it is begun, or continued if it was"
-        )
-    if options.fresh and folder.exists():
-        say(f"forebay: what was in {folder} is now in {move_aside(folder)}")
-    return folder
-
-
-def _words(sweep: Sweep, options: SweepOptions) -> list[str]:
-    """The command, without what has an effect at its start only."""
-    words = ["forebay", "sweep", str(sweep.path), *sweep.settings]
-    bytes_of = options.limits.get("max_memory")
-    given = {
-        "--jobs": options.jobs,
-        "--executor": None if options.executor == "local" else options.executor,
-        "--out": options.out,
-        "--max-packets": options.limits.get("max_packets"),
-        "--max-memory": None if bytes_of is None else f"{bytes_of} B",
-        "--timeout": options.limits.get("timeout"),
-    }
-    for name, value in given.items():
-        words += [name, str(value)] if value is not None else []
-    words += limit_words()
-    return [*words, "--check"] if options.check else words
-
-
-def _say_what_is_there(journal: Journal, folder: Path) -> None:
-    """Reports the parts of the folder that are not used, and stay."""
-    for name, count in journal.others().items():
-        say(f"forebay: {journal.path}: {count} runs of build {name} are kept, and not used")
-    if (folder / OLD).exists():
-        say(f"forebay: {folder / OLD}: a journal of an older version is kept, and not used")
-
-
 def _heads(paths: Sequence[str]) -> list[str]:
     """Heads of columns: as many last keys of each path as it takes to tell them apart."""
     return [_head(names_of(path), [other for other in paths if other != path]) for path in paths]
@@ -188,9 +113,11 @@ def _say_what_failed(document: Mapping[str, Any]) -> int:
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
-        names, unit = _heads(list(sweep.grid)), unit_of(quantity)
+        names, unit = _heads(list(sweep.grid)), quantity.unit
+        # As wide as the terminal, not as the table: an expression may be long.
+        screen.print(f"[bold]{plain_markup(quantity.title)}[/]", soft_wrap=True)
         grown = table(
-            plain_markup(quantity),
+            "",
             *map(plain_markup, names),
             "mean",
             "± 95 %",
@@ -198,7 +125,7 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
             left=len(names),
         )
         for row in document["summary"]:
-            if row["quantity"] == quantity:
+            if row["quantity"] == quantity.name:
                 grown.add_row(
                     *(plain_markup(str(row[name])) for name in sweep.grid),
                     text.quantity(row["mean"], unit),
@@ -209,6 +136,8 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
         screen.print()
     for sentence in text.notes(document["summary"]):
         screen.print(sentence)
+    for sentence in lacking_words(document["summary"], list(sweep.grid)):
+        screen.print(plain_markup(sentence), soft_wrap=True)
     plots = "" if is_installed("matplotlib") else " (plots need pip install 'forebay[plots]')"
     told = f"{document['runs']} runs; report: {page}{plots}"
     screen.print(plain_markup(told), soft_wrap=True)

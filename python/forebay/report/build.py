@@ -9,6 +9,7 @@ from pathlib import Path
 from forebay.errors import UserError, nearest, output_folder
 from forebay.extras import need
 from forebay.report.about import write_study_pages
+from forebay.report.find_pages import find_report
 from forebay.report.page import refuse_foreign_report
 from forebay.report.run_pages import run_report
 from forebay.report.sweep_pages import sweep_report
@@ -38,8 +39,8 @@ def build_report(folder: Path) -> Path:
             refuse_foreign_report(folder, "report")
             return _built(build, folder)
     raise UserError(
-        f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run --out) "
-        "or sweep.json (of sweep)"
+        f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run "
+        "--out), sweep.json (of sweep) or find.json (of find)"
     )
 
 
@@ -70,5 +71,6 @@ PAGES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "result.json": (_study_report, ("matplotlib", "pyarrow")),
     "run.json": (run_report, ("matplotlib", "pyarrow")),
     "sweep.json": (sweep_report, ()),
+    "find.json": (find_report, ()),
 }
 """Makers of the page of a folder, and the files each needs, by the file that tells whose it is."""

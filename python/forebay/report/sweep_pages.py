@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from forebay.errors import printable
 from forebay.extras import is_installed
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.run.axes import VARIANT
-from forebay.run.columns import unit_of
 from forebay.run.documents import ANY, check_shape, read_document
+from forebay.run.expressions import Expression, derived, read
 from forebay.run.heat import HeatMap, draw_heat
+from forebay.run.quantities import lacking_words
 from forebay.run.repeat import quoted
 from forebay.run.words import axis_scale, quantity_words, setting_words
 from forebay.units import Unit
@@ -35,12 +37,13 @@ SWEEP = {
     **MARKS,
     "grid": {"*": [ANY]},
     "quantities": [str],
+    "derived?": {"*": str},
     "seeds": [int],
     "runs": int,
     "summary": [
         {
             **dict.fromkeys(("mean", "low", "high"), (float, None)),
-            **{"quantity": str, "replications": int, "note?": str},
+            **{"quantity": str, "replications": int, "note?": str, "reason?": str},
         }
     ],
     "failed?": [{"reason": str, "command": str}],
@@ -65,11 +68,12 @@ def sweep_report(folder: Path) -> Path:
     document = read_document(path, SWEEP)
     parameters = list(document["grid"])
     check_shape(path, document, {"summary": [dict.fromkeys(parameters, PLAIN)]})
-    table = [_bounded(row) for row in document["summary"] if row["mean"] is not None]
     sections = _without_plots(folder) + warned(map(warning_words, document.get("warnings", [])))
-    for quantity in document["quantities"]:
-        rows = [row for row in table if row["quantity"] == quantity]
-        sections.append(_section(quantity, parameters, rows))
+    names = derived(document.get("derived", {}), f"{path}: derived")
+    for number, name in enumerate(document["quantities"]):
+        quantity = read(name, f"{path}: quantities", names)
+        rows = [_bounded(row, quantity) for row in document["summary"] if row["quantity"] == name]
+        sections.append(_section(quantity, number, parameters, rows))
     if document.get("failed"):
         failed = [[row["reason"], row["command"]] for row in document["failed"]]
         sections.append(Section("Failed runs", tables=[Table(["why", "the run again"], failed)]))
@@ -94,21 +98,42 @@ def warning_words(row: Mapping[str, Any]) -> str:
     return f"{row['warning']} (in {points}: {', '.join(where)})"
 
 
-def _bounded(row: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A quantity as drawings show it: in words, under an identity, in a unit."""
+
+    words: str
+    identity: str
+    unit: Unit
+
+    def axis(self, symbol: str) -> str:
+        """The label of its axis."""
+        return f"{self.words} ({symbol})" if symbol else self.words
+
+
+def _bounded(row: Mapping[str, Any], quantity: Expression) -> dict[str, Any]:
     """A row whose interval ends where values do: none of the engine's quantities is negative. Words
     in it are those that a drawing can show."""
     row = {name: printable(it) if isinstance(it, str) else it for name, it in row.items()}
-    if row["low"] is None or row["mean"] < 0:
+    if row["low"] is None or row["mean"] is None or row["mean"] < 0 or not quantity.nonnegative:
         return row
     low, high = max(0.0, row["low"]), row["high"]
-    unit = unit_of(row["quantity"])
-    if unit is not None and unit.symbol == "share" and row["mean"] <= 1.0:
+    if quantity.is_plain and quantity.unit.symbol == "share" and row["mean"] <= 1.0:
         high = min(1.0, high)
     return {**row, "low": low, "high": high}
 
 
-def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
-    unit = unit_of(quantity)
+def _called(quantity: Expression) -> str:
+    """A quantity as a heading has it."""
+    if quantity.is_plain:
+        return quantity_words(quantity.text)
+    named = quantity.name != quantity.text
+    return f"{quantity.name.replace('_', ' ')}: {quantity.text}" if named else quantity.text
+
+
+def _section(quantity: Expression, number: int, parameters: Sequence[str], rows: Rows) -> Section:
+    unit, words = quantity.unit, _called(quantity)
+    title = words if quantity.is_plain else quantity.title
     shown = Table(
         heads=[*map(setting_words, parameters), "mean", "95 % interval", "replications"],
         rows=[
@@ -120,16 +145,19 @@ def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
             ]
             for row in rows
         ],
-        caption=f"{quantity_words(quantity)}: table of means and intervals, {len(rows)} points",
+        caption=f"{title}: table of means and intervals, {len(rows)} points",
         folded=len(parameters) > 1 or len(rows) > 12,
     )
     said = " ".join(text.notes(rows))
-    axes = _axes(parameters, rows)
-    drawn = rows if is_installed("matplotlib") else []
-    heat = _heat(quantity, axes, drawn) if len(axes) > 1 and drawn else []
-    lines = _lines(quantity, axes, drawn)
+    having = [row for row in rows if row["mean"] is not None]
+    axes = _axes(parameters, having)
+    drawn = having if is_installed("matplotlib") else []
+    drawing = _Shown(words, quantity.text if quantity.is_plain else f"derived-{number}", unit)
+    heat = _heat(drawing, axes, drawn) if len(axes) > 1 and drawn else []
+    lines = _lines(drawing, axes, drawn)
     first, rest = (heat, lines) if heat else (lines, [])
-    return Section(quantity_words(quantity), said, figures=first, folded=rest, tables=[shown])
+    lacking = lacking_words(rows, parameters)
+    return Section(words, said, figures=first, folded=rest, tables=[shown], listed=lacking)
 
 
 def _axes(parameters: Sequence[str], rows: Rows) -> list[Axis]:
@@ -171,39 +199,34 @@ def _words(axis: Axis) -> str:
 
 def _interval(row: Mapping[str, Any], unit: Unit | None) -> str:
     found = row.get("note", "")
-    if found == "equal":
-        return "equal"
+    if found in ("equal", text.NO_VALUE):
+        return str(found)
     ends = f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}"
     return f"{ends}, {found}" if found else ends
 
 
-def _label(quantity: str, symbol: str) -> str:
-    words = quantity_words(quantity)
-    return f"{words} ({symbol})" if symbol else words
-
-
-def _heat(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
+def _heat(shown: _Shown, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     """Means by the first two axes; a panel for each combination of the others."""
     first, second, *others = axes
     panels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         title = _setting(row, others)
         panels.setdefault(title, []).append(row)
-    scale, symbol = axis_scale(unit_of(quantity), [row["mean"] for row in rows])
+    scale, symbol = axis_scale(shown.unit, [row["mean"] for row in rows])
     maps = []
     for title, of in list(panels.items())[:PANELS]:
         cells = {(_value(row, first), _value(row, second)): scale * row["mean"] for row in of}
         maps.append(HeatMap(title, cells))
-    drawing = draw_heat(maps, (_words(first), _words(second)), _label(quantity, symbol))
+    drawing = draw_heat(maps, (_words(first), _words(second)), shown.axis(symbol))
     left = len(panels) - len(maps)
     told = f" {left} more combinations are in the table." if left > 0 else ""
-    title = f"{quantity_words(quantity)}: means"
-    svg = to_svg(drawing, slug(f"heat-{quantity}"), title)
+    title = f"{shown.words}: means"
+    svg = to_svg(drawing, slug(f"heat-{shown.identity}"), title)
     said = f"Means over the replications; the table has their intervals.{told}"
-    return [Figure(slug(f"heat-{quantity}"), title, said, svg)]
+    return [Figure(slug(f"heat-{shown.identity}"), title, said, svg)]
 
 
-def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
+def _lines(shown: _Shown, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     """Against the first axis that has values; a line for each combination of the others. Names of
     variants are no place to which a line could lead."""
     if not axes or not rows:
@@ -215,7 +238,7 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
         label = _setting(row, others)
         lines.setdefault(label, []).append(row)
     ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
-    scale, symbol = axis_scale(unit_of(quantity), ends)
+    scale, symbol = axis_scale(shown.unit, ends)
     height = 3.0 + top_legend_inches([label for label in lines if label][:LINES])
     drawing, (panel,) = new_column([height], NARROW)
     # Side by side, or intervals would hide each other.
@@ -242,12 +265,12 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     crowded = sum(len(tick) + 2 for tick in ticks) > 60
     panel.set_xticks(range(len(ticks)), ticks, rotation=90 if crowded else 0)
     panel.set_xlabel(_words(first))
-    panel.set_ylabel(_label(quantity, symbol))
-    if min(row["mean"] for row in rows) >= 0:
+    panel.set_ylabel(shown.axis(symbol))
+    if min(row["mean"] if row["low"] is None else row["low"] for row in rows) >= 0:
         panel.set_ylim(bottom=0)
     top_legend(panel)
     left = len(lines) - LINES
     told = f" {left} more lines are in the table." if left > 0 else ""
-    title = f"{quantity_words(quantity)}: intervals"
+    title = f"{shown.words}: intervals"
     said = f"Means with 95 % intervals over the replications.{told}"
-    return [finished(drawing, [], title, said, identity=slug(f"lines-{quantity}"))]
+    return [finished(drawing, [], title, said, identity=slug(f"lines-{shown.identity}"))]

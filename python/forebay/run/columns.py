@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from forebay.paths import parted
 from forebay.run.jobs import native
 from forebay.samples import FEW_SAMPLES, samples_needed
 from forebay.text import cell
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Column",
     "Kind",
-    "column_of",
     "columns",
     "kinds",
     "numbers",
     "percentile_note",
     "shown_kinds",
     "unit_in",
-    "unit_of",
 ]
 
 
@@ -130,14 +127,6 @@ def numbers(kind: str) -> list[str]:
     return [column.name for column in columns(kind).values() if column.is_number]
 
 
-def column_of(quantity: str) -> Column | None:
-    """The column that a quantity of a sweep is in: `links.core.utilization`, `events`; `None` for a
-    quantity that is not the engine's."""
-    place, _, column = parted(quantity)
-    found = (place, column) if column else ("run", quantity)
-    return _parts().get(found[0], {}).get(found[1])
-
-
 def unit_in(part: str, quantity: str) -> Unit | None:
     """The unit of a quantity of a part of a document; of any other, that which ends its name."""
     known = _parts().get(part, {}).get(quantity)
@@ -146,15 +135,9 @@ def unit_in(part: str, quantity: str) -> Unit | None:
     return symbolised(known.unit) if known.is_number else None
 
 
-def unit_of(quantity: str) -> Unit | None:
-    """The unit of a quantity of a sweep: `links.core.utilization`, `events`."""
-    place, _, column = parted(quantity)
-    return unit_in(place, column) if column else unit_in("run", quantity)
-
-
-def percentile_note(column: Column | None, rows: Iterable[Mapping[str, Any]], note: str) -> str:
+def percentile_note(column: Column, rows: Iterable[Mapping[str, Any]], note: str) -> str:
     """The note of the interval of a column of `rows`, one for each replication: `few samples` if
-    it is a percentile and one of them has too few, else `note`. No column has `note`."""
-    if column is None or samples_needed(column.name) == 1:
+    it is a percentile and one of them has too few, else `note`."""
+    if samples_needed(column.name) == 1:
         return note
     return note if all(column.is_counted(row) for row in rows) else FEW_SAMPLES

@@ -6,19 +6,22 @@ row says which replication it is from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.errors import LawError, nearest, printable
+from forebay.errors import LawError, UserError, nearest, printable
 from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, percentile_note, unit_in
+from forebay.run.expressions import Answer, Expression, read
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.limits import MAX_RUNS
 from forebay.run.notebook import results_html
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
+from forebay.run.quantities import summarised
 from forebay.run.references import Reference
 from forebay.run.repeat import command_line
 from forebay.run.store import rows_table
@@ -286,6 +289,33 @@ class Results:
         """Mean and 95 % interval over the replications (`forebay.stats.replication_interval`). No
         quantity of a run can be below 0, and no interval reaches below it."""
         return replication_interval(self.values(place, name, quantity), least=0.0)
+
+    def values_of(self, expression: str) -> list[float | None]:
+        """What an expression over the results (`forebay.run.expressions`) is, by replication;
+        `None` where it has no value, as a quotient by zero. Raises `UserError`."""
+        return [answer.value for answer in self._answers(read(expression, "values_of"))]
+
+    def interval_of(self, expression: str) -> Interval:
+        """Mean and 95 % interval of an expression over the replications. It reaches below 0 only if
+        the expression can. Raises `UserError` if a replication has no value of it."""
+        quantity = read(expression, "interval_of")
+        answers = self._answers(quantity)
+        values = [answer.value for answer in answers if answer.value is not None]
+        if len(values) < len(answers):
+            reason = self.row_of(quantity)["reason"]
+            raise UserError(f'interval_of: "{expression}": no value {reason}')
+        return replication_interval(values, least=0.0 if quantity.nonnegative else -math.inf)
+
+    def row_of(self, quantity: Expression) -> dict[str, Any]:
+        """The interval of an expression as a row of a table."""
+        return summarised(quantity, self._answers(quantity))
+
+    def _answers(self, quantity: Expression) -> list[Answer]:
+        """What an expression is by replication. Raises `UserError` if these lack what it names."""
+        answers = [quantity.of(document) for document in self.documents]
+        if all(answer.absent for answer in answers):
+            raise quantity.error(answers[0].reason)
+        return answers
 
     def summary(self) -> pa.Table:
         """Means with 95 % intervals of every number in every row of every kind.

@@ -15,36 +15,31 @@ A sweep file:
 Instead of a grid, or beside it, a sweep can have variants with names, and keys that change together
 (see `forebay.run.axes`). With none of these it is replications of the scenario as it stands.
 
-A quantity is `KIND.NAME.FIELD`, where KIND is a kind of rows of `forebay run --json`: `hosts`,
-`links`, `classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness`, `rings`, or
-`flows` with the name of a group, summed over the group where that has a meaning (throughput,
-packets) and averaged over its packets otherwise (mean delay). Or it is a field of the run itself,
-such as `events`.
+A quantity is an expression over the values of a run (`forebay.run.expressions`): in the simplest
+case `KIND.NAME.COLUMN`, where KIND is a kind of rows of `forebay run --json`: `hosts`, `links`,
+`calls`, ..., or `flows` with the name of a group, summed over the group where that has a meaning
+(throughput, packets) and averaged over its packets otherwise (mean delay). A table `[derived]`
+gives names to expressions; without `quantities` these are looked at.
 
-Every combination gets the same replication numbers, so that combinations see the same arrivals. The
-output folder holds `runs.sqlite` (the journal: every run's whole document, kept as it finishes),
-`runs.parquet` (values and quantities of every run), `summary.parquet` (means and 95 %
-intervals), `sweep.json` (the same intervals and what made them) and, built from that,
-`report.html`. Without pyarrow the tables are `runs.csv` and `summary.csv`. A sweep continues what
-its folder holds.
+Every combination gets the same replication numbers, so that combinations see the same arrivals.
+What is kept in the output folder is in `forebay.run.summary`. A sweep continues what its folder
+holds.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forebay.errors import MachineError, UserError, located, nearest, read_text
-from forebay.paths import parted
+from forebay.errors import MachineError, UserError, located, read_text
 from forebay.run.axes import (
     VARIANT,
     Axis,
@@ -54,48 +49,28 @@ from forebay.run.axes import (
     read_axes,
     varied,
 )
-from forebay.run.columns import column_of, kinds, percentile_note
 from forebay.run.executors import Executor
-from forebay.run.jobs import Job, Run, build, check, load, version
+from forebay.run.expressions import Expression, derived, read
+from forebay.run.jobs import Job, Run, build, check, load
 from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.laws import law_words, refuse_unsaved
 from forebay.run.limits import MAX_RUNS
 from forebay.run.progress import meter, note
-from forebay.run.repeat import quoted, repeat_line
-from forebay.run.store import (
-    FORMATS,
-    columns_of,
-    own_files,
-    read_table,
-    stored_format,
-    take_over,
-    write_columns,
-    write_tables,
-    write_text,
-)
-from forebay.run.tables import result_tables
-from forebay.stats import finite, replication_interval
+from forebay.run.quantities import refuse_absent
+from forebay.run.repeat import repeat_line
 from forebay.toml import inline, parse
 
 __all__ = [
-    "SUMMARY",
     "Planned",
     "Sweep",
     "failures",
-    "files",
     "load_sweep",
     "plan",
     "run_missing",
-    "source_of",
-    "value_of",
+    "settings_of",
+    "try_points",
     "warnings",
-    "write_all_tables",
-    "write_summary",
 ]
-
-SUMMARY = "sweep.json"
-TABLES = ("runs", "summary")
-"""The tables of a sweep: a row for each run, and one for each mean with its interval."""
 
 WAIT_S = 0.2
 """Interval of looks whether runs that another process makes are finished."""
@@ -108,7 +83,8 @@ class _File(BaseModel):
     name: str = ""
     replications: Annotated[int, Field(ge=1)] = 5
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    quantities: Annotated[list[str], Field(min_length=1)]
+    quantities: list[str] = []
+    derived: dict[str, str] = {}
     variants: dict[str, dict[str, Any]] = {}
     zip: list[dict[str, Any]] = []
     grid: dict[str, Any] = {}
@@ -118,7 +94,8 @@ class _File(BaseModel):
 class Sweep:
     """A sweep, read and checked: what to run and what to look at.
 
-    `settings` are the options of the command that change what is run.
+    `derived` are the expressions that have names of their own, whether they are looked at or not,
+    and `settings` the options of the command that change what is run.
     """
 
     path: Path
@@ -126,9 +103,10 @@ class Sweep:
     scenario: Job
     replications: int
     seed: int | None
-    quantities: tuple[str, ...]
+    quantities: tuple[Expression, ...]
     axes: tuple[Axis, ...]
     settings: tuple[str, ...] = ()
+    derived: Mapping[str, Expression] = field(default_factory=dict)
 
     @property
     def grid(self) -> dict[str, list[Value]]:
@@ -163,6 +141,8 @@ def load_sweep(
                 f"{path}: is a scenario; a sweep is a file of its own that names one "
                 f'(scenario = "{path.name}"), with quantities and what is varied, if anything is'
             )
+        if "find" in raw:
+            raise UserError(f"{path}: find: is for `forebay find {path}`; a sweep has a grid")
         file = _File.model_validate(raw)
     except ValidationError as error:
         raise located(path, error.errors(), _File.model_fields) from None
@@ -171,10 +151,10 @@ def load_sweep(
         if option is not None and any(name in choice.keys for axis in axes for choice in axis):
             flag = "--until" if name == "duration" else "--seed"
             raise UserError(f"{flag}: {path} varies {name}; leave one of the two out")
-    settings = [word for assignment in overrides for word in ("--set", assignment)]
-    settings += ["--until", until] if until is not None else []
-    settings += ["--seed", str(seed)] if seed is not None else []
-    settings += law_words()
+    names = derived(file.derived, f"{path}: derived")
+    if not names and not file.quantities:
+        raise UserError(f"{path}: quantities: missing; name some, or define them in [derived]")
+    asked = [read(text, "quantities", names) for text in file.quantities] or names.values()
     runs = file.replications * math.prod(map(len, axes))
     if runs > MAX_RUNS:
         raise UserError(f"{path}: asks for {runs} runs; allowed are {MAX_RUNS}")
@@ -184,10 +164,19 @@ def load_sweep(
         scenario=load(path.parent / file.scenario).but(overrides=tuple(overrides), until=until),
         replications=file.replications,
         seed=file.seed if seed is None else seed,
-        quantities=tuple(file.quantities),
+        quantities=tuple({quantity.name: quantity for quantity in asked}.values()),
         axes=axes,
-        settings=tuple(settings),
+        settings=settings_of(overrides, until, seed),
+        derived=names,
     )
+
+
+def settings_of(overrides: Sequence[str], until: str | None, seed: int | None) -> tuple[str, ...]:
+    """The options of a command that change what is run, as its words."""
+    words = [word for assignment in overrides for word in ("--set", assignment)]
+    words += ["--until", until] if until is not None else []
+    words += ["--seed", str(seed)] if seed is not None else []
+    return (*words, *law_words())
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +243,13 @@ def run_missing(
 
     Runs that failed before are not made again. Other processes at work in the same folder make
     runs of their own; those that they have begun are waited for. Raises `UserError` for a quantity
-    that no run has.
+    that no point has.
     """
     todo = _Todo(sweep, planned, journal)
     if not todo.jobs:
         return
-    _try_quantities(sweep, where)
+    points = (sweep.job(combination, 0) for combination in combinations(sweep.axes))
+    try_points(sweep.quantities, points, where)
     with meter(len(todo.jobs), sweep.name) as progress:
 
         def done(at: int, run: Run) -> None:
@@ -269,8 +259,6 @@ def run_missing(
                     f"this is {build()}"
                 )
             journal.keep(todo.keys[at], Record(run.document))
-            for quantity in sweep.quantities:
-                value_of(run, quantity)
             progress.finished()
 
         def failed(at: int, reason: str) -> None:
@@ -340,27 +328,23 @@ class _Todo:
         return self._journal.failure(key) is not None or self._journal.holds(key)
 
 
-def _try_quantities(sweep: Sweep, where: Executor) -> None:
-    """A misspelt quantity must show before an hour of runs, not after: look at a short run."""
-    job = sweep.job(next(combinations(sweep.axes)), 0).but(until=None)
-    warm_up = check(job)["warm_up_s"]
-    trial = job.but(until=f"{warm_up + 1e-3:.6f} s")
-    try:
-        check(trial)
-    except UserError:
-        # A scenario in which something begins later cannot be cut so short: the first whole run
-        # tells.
-        return
-    once = deque([0])
+def try_points(quantities: Sequence[Expression], points: Iterable[Job], where: Executor) -> None:
+    """See that each quantity is there at some point. Raises `UserError` for one that is at none."""
 
-    def done(_index: int, run: Run) -> None:
-        for quantity in sweep.quantities:
-            value_of(run, quantity)
+    def made(trials: Sequence[Job]) -> list[Mapping[str, Any]]:
+        left, found = deque(range(len(trials))), list[Mapping[str, Any]]()
 
-    def failed(_index: int, _reason: str) -> None:
-        """The whole runs will tell."""
+        def take() -> int | None:
+            return left.popleft() if left else None
 
-    where.run([trial], lambda: once.popleft() if once else None, done, failed, lambda _: None)
+        def done(_at: int, run: Run) -> None:
+            found.append(run.document)
+
+        where.run(trials, take, done, lambda *_: None, lambda _: None)
+        return found
+
+    if quantities:
+        refuse_absent(quantities, points, made)
 
 
 def failures(
@@ -401,159 +385,6 @@ def _columns(planned: Sequence[Planned]) -> dict[str, list[Any]]:
     """The values that each column takes, in their order."""
     names = list(planned[0].values) if planned else []
     return {name: list(dict.fromkeys(entry.values[name] for entry in planned)) for name in names}
-
-
-def source_of(sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> str:
-    """A fingerprint of all that `write_summary` and the report look at."""
-    keys = [
-        entry.key(replication) for entry in planned for replication in range(sweep.replications)
-    ]
-    asked = json.dumps(
-        [sweep.name, str(sweep.path), sweep.settings, sweep.quantities, sweep.grid, version()]
-    )
-    return f"{asked} {journal.state(keys)}"
-
-
-def finished(
-    sweep: Sweep, entry: Planned, journal: Journal
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The runs of a point that `journal` holds: replications and documents."""
-    for replication in range(sweep.replications):
-        found = journal.find(entry.key(replication))
-        if found is not None:
-            yield replication, found.document
-
-
-def files(formats: Sequence[str] = ()) -> list[str]:
-    """The files that `write_summary` writes, and its tables in further formats."""
-    kept = dict.fromkeys([stored_format(), *formats])
-    return [*(f"{name}.{ending}" for ending in kept for name in TABLES), SUMMARY]
-
-
-def write_all_tables(
-    sweep: Sweep,
-    planned: Sequence[Planned],
-    journal: Journal,
-    folder: Path,
-    formats: Sequence[str],
-) -> None:
-    """Write every kind of rows of every run that `journal` holds in each of the formats, and the
-    tables of `write_summary` in those that they are not in. Those of other formats go."""
-    runs = (
-        ({**entry.values, "replication": replication, "seed": entry.seed}, document)
-        for entry in planned
-        for replication, document in finished(sweep, entry, journal)
-    )
-    write_tables(folder, {}, result_tables(runs) if formats else {}, formats)
-    wanted, kept = files(formats), stored_format()
-    every = {f"{name}.{ending}" for ending in FORMATS for name in TABLES}
-    for name in own_files(folder).intersection(every.difference(wanted)):
-        (folder / name).unlink(missing_ok=True)
-    take_over(folder, wanted)
-    for name, ending in itertools.product(TABLES, set(formats) - {kept}):
-        table = read_table(folder / f"{name}.{kept}")
-        write_columns(folder / f"{name}.{ending}", table.to_pydict())
-
-
-def write_summary(
-    sweep: Sweep, planned: Sequence[Planned], journal: Journal, folder: Path
-) -> dict[str, Any]:
-    """Write the tables and `sweep.json` of the runs that `journal` holds; the document."""
-    rows: list[dict[str, Any]] = []
-    summary: list[dict[str, Any]] = []
-    laws: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for entry in planned:
-        values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
-        behind: dict[str, list[Mapping[str, Any]]] = {quantity: [] for quantity in values}
-        for replication, found in finished(sweep, entry, journal):
-            laws |= {(law["name"], law["contents"]): law for law in found.get("laws", ())}
-            facts = {q: value_of(Run(found), q) for q in sweep.quantities}
-            for quantity, value in facts.items():
-                values[quantity].append(value)
-                behind[quantity].append(_row_of(Run(found), quantity)[0])
-            rows.append(
-                {
-                    **entry.values,
-                    "replication": replication,
-                    "seed": entry.seed,
-                    "scenario_hash": entry.scenario_hash,
-                    "digest": found["digest"],
-                    **facts,
-                }
-            )
-        summary += [
-            {**entry.values, **_summary(quantity, values[quantity], behind[quantity])}
-            for quantity in sweep.quantities
-            if values[quantity]
-        ]
-    take_over(folder, files())
-    for name, table in zip(TABLES, (rows, summary), strict=True):
-        write_columns(folder / f"{name}.{stored_format()}", columns_of(table))
-    document = {
-        "name": sweep.name,
-        "version": version(),
-        "build": build(),
-        "command": quoted(["forebay", "sweep", str(sweep.path), *sweep.settings]),
-        "seeds": sorted({entry.seed for entry in planned}),
-        "runs": len(rows),
-        **({"laws": list(laws.values())} if laws else {}),
-        "grid": sweep.grid,
-        "quantities": list(sweep.quantities),
-        "summary": summary,
-        "warnings": warnings(planned),
-        "failed": [
-            {
-                **entry.values,
-                "replication": failure.key.replication,
-                "seed": failure.key.seed,
-                "reason": failure.reason,
-                "command": failure.command,
-            }
-            for entry, failure in failures(sweep, planned, journal)
-        ],
-    }
-    write_text(folder / SUMMARY, json.dumps(document, indent=1) + "\n")
-    return document
-
-
-def _summary(
-    quantity: str, values: Sequence[float], rows: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    # Whatever is measured of a run is a count, a size, a time or a ratio of these.
-    interval = replication_interval(values, least=0.0)
-    return {
-        "quantity": quantity,
-        "mean": interval.mean,
-        "low": finite(interval.low),
-        "high": finite(interval.high),
-        "replications": interval.n,
-        "note": percentile_note(column_of(quantity), rows, interval.note),
-    }
-
-
-def value_of(run: Run, quantity: str) -> float:
-    """A quantity of a run by its name; `UserError` with the nearest one if there is none."""
-    row, field = _row_of(run, quantity)
-    found = row.get(field)
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        numbers = [k for k, v in row.items() if isinstance(v, int | float)]
-        raise UserError(
-            f'quantities: "{quantity}": no number "{field}"{nearest(field, numbers)}; there are '
-            f"{', '.join(numbers)}; write KIND.NAME.FIELD, where KIND is one of "
-            f"{', '.join(kinds())}"
-        )
-    return float(found)
-
-
-def _row_of(run: Run, quantity: str) -> tuple[Mapping[str, Any], str]:
-    """The row of a run that a quantity is in, and its column there."""
-    place, name, field = parted(quantity)
-    if place not in kinds() or not name:
-        return run.document, quantity
-    try:
-        return run.row(place, name), field
-    except KeyError as error:
-        raise UserError(f'quantities: "{quantity}": {error.args[0]}') from None
 
 
 def _shown(value: Value) -> bool | int | float | str:
