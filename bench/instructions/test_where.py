@@ -14,8 +14,8 @@ import where
 PROFILE = """\
 events: Ir
 
-fl=(1) /x/crates/mechanisms/src/element/link/mod.rs
-fn=(1) <forebay_mechanisms::element::link::FifoLink as forebay_network::element::Element>::wake
+fl=(1) /x/crates/elements/src/link/mod.rs
+fn=(1) <forebay_elements::link::FifoLink as forebay_network::element::Element>::wake
 10 100
 fi=(2) /x/crates/kernel/src/event_list.rs
 +5 40
@@ -50,7 +50,7 @@ def test_lines_belong_to_the_part_that_they_stand_in() -> None:
         ("/x/crates/kernel/src/digest.rs", "Partition::deliver_pending", "digest"),
         (
             "/rustc/core.rs",
-            "forebay_mechanisms::element::tcp::sender::send::Sender::send",
+            "forebay_elements::tcp::sender::send::Sender::send",
             "TCP",
         ),
         ("/rustc/alloc.rs", "malloc", where.REST),

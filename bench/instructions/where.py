@@ -26,21 +26,21 @@ PICTURE = ROOT / "docs" / "images" / "where.svg"
 FILES = (
     ("event list", r"kernel/src/(event_list|ladder)\.rs"),
     ("digest", r"kernel/src/digest\.rs"),
-    ("queue laws: RIO", r"mechanisms/src/queue/"),
-    ("conditioner: trTCM", r"mechanisms/src/conditioner/"),
-    ("TCP", r"mechanisms/src/(element/tcp|control)/"),
-    ("UDP source", r"mechanisms/src/(element/udp|traffic/)|kernel/src/(ziggurat|streams|math)"),
-    ("links", r"mechanisms/src/element/"),
+    ("queue laws: RIO", r"laws/src/queue/"),
+    ("conditioner: trTCM", r"laws/src/conditioner/"),
+    ("TCP", r"elements/src/tcp/|laws/src/control/"),
+    ("UDP source", r"elements/src/udp|laws/src/traffic/|kernel/src/(ziggurat|streams|math)"),
+    ("links", r"elements/src/"),
     ("counters", r"network/src/counters\.rs"),
     ("engine", r"(network|engine)/src/|kernel/src/(channels|kway_merge)"),
 )
 #: Lines of the standard library belong to the part that they were built into.
 FUNCTIONS = (
-    ("queue laws: RIO", r"mechanisms::queue::"),
-    ("conditioner: trTCM", r"mechanisms::conditioner::"),
-    ("TCP", r"mechanisms::element::tcp::|control::"),
-    ("UDP source", r"mechanisms::element::udp::|traffic::|ziggurat"),
-    ("links", r"mechanisms::element::"),
+    ("queue laws: RIO", r"laws::queue::"),
+    ("conditioner: trTCM", r"laws::conditioner::"),
+    ("TCP", r"elements::tcp::|control::"),
+    ("UDP source", r"elements::udp::|traffic::|ziggurat"),
+    ("links", r"elements::"),
     ("engine", r"network::|engine::|Scenario::run"),
 )
 REST = "memory and the rest"

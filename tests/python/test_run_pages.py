@@ -13,8 +13,8 @@ import pytest
 from forebay.cli.terminal import MOST
 from forebay.report.row_figures import MANY, members, purposes, throughputs
 from forebay.report.run_pages import run_report
-from forebay.run.columns import columns, kinds
-from forebay.run.shown import SHOWN, proof_tables, shown_tables
+from forebay.run.columns import columns, kinds, shown_kinds
+from forebay.run.shown import proof_tables, shown_tables
 
 
 def row_of(kind: str, name: str, value: float = 120) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_every_table_of_the_terminal_is_on_the_page(whole: dict[str, Any], tmp_p
     """Every table that the terminal shows of any kind of rows is on the page, with all its heads: a
     reader of the page misses nothing."""
     page = run_report(tmp_path).read_text(encoding="utf-8").lower()
-    told = [table for kind in SHOWN for table in shown_tables(kind, whole[kind], most=MOST)]
+    told = [table for kind in shown_kinds() for table in shown_tables(kind, whole[kind], most=MOST)]
     told += proof_tables(whole)
     assert len(told) > 15
     for title, heads, _ in told:

@@ -13,8 +13,8 @@ from tidy import documented, generated, modules, size, words
 from tidy.definitions import Definitions
 from tidy.source import Finding, Source, read_tree
 
-LAW = "crates/mechanisms/src/queue/fifo.rs"
-TEST = "crates/mechanisms/tests/fifo.rs"
+LAW = "crates/laws/src/queue/fifo.rs"
+TEST = "crates/laws/tests/fifo.rs"
 
 
 def test_half_a_syntax_tree_is_refused() -> None:
@@ -50,6 +50,7 @@ WORDS = {
     "note to oneself": ("// TO" + "DO: later", "// ToDo lists are a topic of their own"),
     "tab or space at the end": ("a = 1 ", "a = 1"),
     "idiom": ("sent by " + "turns", "sent alternately"),
+    "context in a law": ("cx: &mut Context<'_>", "/// Context in which it is asked."),
 }
 
 IDIOMS = (
@@ -72,9 +73,15 @@ def test_words_that_belong_nowhere_are_found(name: str) -> None:
     """Words that belong nowhere are found, such as paths of one machine and notes of unfinished
     work."""
     assert list(WORDS) == [word.name for word in words.WORDS]
-    bad, good = (list(words.check_source(Source("a.md", text))) for text in WORDS[name])
+    bad, good = (list(words.check_source(Source(LAW, text))) for text in WORDS[name])
     assert [finding.what.partition("` (")[2] for finding in bad] == [f"{name})"]
     assert good == []
+
+
+def test_elements_have_a_context() -> None:
+    """Elements have a context: what no law may name is refused in the sources of laws alone."""
+    text, _ = WORDS["context in a law"]
+    assert list(words.check_source(Source("crates/elements/src/udp.rs", text))) == []
 
 
 @pytest.mark.parametrize(("bad", "good"), IDIOMS)
@@ -127,7 +134,7 @@ FIELD = Field(
 )
 PAGE = Page("red", "queue", "Random early detection.", "RFC 2309", (FIELD,))
 RED = Source(
-    "crates/mechanisms/src/queue/red.rs",
+    "crates/laws/src/queue/red.rs",
     """
 const ENTRY: Entry<BuildQueue> = Entry {
     name: "red",
@@ -165,7 +172,7 @@ def test_parameters_have_meaning_unit_and_source() -> None:
     ):
         found = unexplained(replace(PAGE, fields=(wrong,)))
         assert found, wrong
-        begin = "crates/mechanisms/src/queue/red.rs:11: queue.red.weight: "
+        begin = "crates/laws/src/queue/red.rs:11: queue.red.weight: "
         assert all(line.startswith(begin) for line in found), found
 
 
@@ -177,7 +184,7 @@ def test_the_offered_load_is_the_users_own() -> None:
 
 def test_mechanisms_have_summary_and_source() -> None:
     """Mechanisms have a summary and a source."""
-    place = "crates/mechanisms/src/queue/red.rs:3: queue.red"
+    place = "crates/laws/src/queue/red.rs:3: queue.red"
     assert unexplained(replace(PAGE, source="folklore")) == [f"{place}: source is `folklore`"]
     assert unexplained(replace(PAGE, summary="")) == [f"{place}: summary is ``"]
 
@@ -192,7 +199,7 @@ def test_every_part_of_the_catalogue_is_found_in_its_file() -> None:
     law = next(page for page in catalogue().pages() if (page.kind, page.name) == ("queue", "sfq"))
     for field in law.fields:
         path, line = places.of_field(law, field)
-        assert path.startswith("crates/mechanisms/src/queue/")
+        assert path.startswith("crates/laws/src/queue/")
         text = next(source for source in tree if source.path == path).lines[line - 1]
         assert text.lstrip().startswith(f"{field.name}: "), (field.name, text)
 

@@ -21,7 +21,7 @@ acknowledgements reach a TCP sender, and what it sends: as the standards have it
 implementation, in the public domain. The
 [fields](../../validation/vectors/README.md) are explained beside the files. Every case is computed
 by hand or by a model in exact arithmetic, and held against the mechanisms here by `cargo test -p
-forebay-mechanisms --test vectors`.
+forebay-elements --test vectors`.
 """
 
 

@@ -20,7 +20,7 @@ DOC = re.compile(r"\s*///\s?(.*)")
 FIELD = re.compile(r"\s*(?:r#)?(\w+): ")
 ENTRY = re.compile(r'\s*(name: )?"(\w+)",$')
 """The name of a mechanism in its entry, or alone on a line, as in a call that makes the entry."""
-MECHANISMS = "crates/mechanisms/src/"
+MECHANISMS = ("crates/laws/src/", "crates/elements/src/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _may_define(path: str) -> bool:
 
 def _folder(path: str) -> str:
     """The category that a file of mechanisms belongs to."""
-    return path.removeprefix(MECHANISMS).partition("/")[0]
+    return path.split("/")[3]
 
 
 def _words(text: str) -> str:

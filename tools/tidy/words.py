@@ -72,8 +72,14 @@ WORDS = (
         # Published sentences, and what is made of them; the name of a random stream.
         but=re.compile(
             r"studies/\w+/(?:paper\.toml|result\.json|README\.md|results\.md)"
-            r"|crates/mechanisms/src/traffic/stores\.rs"
+            r"|crates/laws/src/traffic/stores\.rs"
         ),
+    ),
+    Word(
+        "context in a law",
+        re.compile(r"\bContext<|\bforebay_network::(?:\w+::)*(?:Context|Element)\b"),
+        "time passes in elements, crates/elements; a law is asked and decides",
+        but=re.compile(r"(?!crates/laws/src/).*"),
     ),
 )
 

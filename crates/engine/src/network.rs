@@ -361,8 +361,13 @@ impl Network {
     /// The counters of `element`'s own, brought up to the current time as
     /// [`Network::counters`]; `None` if it has none of type `C`.
     pub fn element_counters<C: ElementCounters>(&mut self, element: ElementId) -> Option<&C> {
+        self.counters_of(element)?.downcast_ref()
+    }
+
+    /// The same, of whatever type they are.
+    pub fn counters_of(&mut self, element: ElementId) -> Option<&dyn Any> {
         let counters: &mut dyn Any = self.synced(element).own_count(element).counters?;
-        counters.downcast_ref()
+        Some(counters)
     }
 
     /// The meter of `flow`, after [`Network::counters`]; `None` if it has none of type `M`.

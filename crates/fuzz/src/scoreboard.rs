@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use arbitrary::{Arbitrary, Unstructured};
-use forebay_mechanisms::element::tcp::segments::{Cause, Segments};
+use forebay_elements::tcp::segments::{Cause, Segments};
 use forebay_network::SackBlocks;
 use forebay_units::Time;
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::admission::BuildAdmission;
-use forebay_mechanisms::pcn_edge::AdmissionControl;
+use forebay_laws::admission::BuildAdmission;
+use forebay_laws::pcn_edge::AdmissionControl;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 
 use crate::AGENT;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use forebay_mechanisms::control::{BuildControl, ControlFactory, Controls, build_by_rfcs};
+use forebay_laws::control::{BuildControl, ControlFactory, Controls, build_by_rfcs};
 use forebay_network::{
     Ack, CongestionControl, ControlNeeds, LostSegment, RateSample, Signal, Window,
 };

@@ -21,10 +21,10 @@ mod scale;
 mod shaper;
 mod template;
 
-use forebay_mechanisms::admission::Admissions;
-use forebay_mechanisms::control::Controls;
-use forebay_mechanisms::queue::Queues;
-use forebay_mechanisms::shaper::Shapers;
+use forebay_laws::admission::Admissions;
+use forebay_laws::control::Controls;
+use forebay_laws::queue::Queues;
+use forebay_laws::shaper::Shapers;
 use forebay_parameters::Registry;
 
 pub use acting::{Action, Acts};

@@ -1,6 +1,6 @@
 //! Places where agents act: finding them in a scenario, and putting agents there.
 
-use forebay_mechanisms::queue::ClassOptions;
+use forebay_laws::queue::ClassOptions;
 use forebay_parameters::{Node, Parameters, Table, Value, did_you_mean, key};
 use forebay_scenario::{Places, Scenario};
 

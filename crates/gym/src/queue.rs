@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, ClassOptions, Queue, fits, steered};
+use forebay_laws::LinkFacts;
+use forebay_laws::queue::{BuildQueue, ClassOptions, Queue, fits, steered};
 use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 

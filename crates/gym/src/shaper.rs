@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::shaper::BuildShaper;
+use forebay_laws::LinkFacts;
+use forebay_laws::shaper::BuildShaper;
 use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};

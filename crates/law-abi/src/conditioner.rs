@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::conditioner::BuildConditioner;
+use forebay_laws::LinkFacts;
+use forebay_laws::conditioner::BuildConditioner;
 use forebay_network::{Conditioner, DropReason, Packet, Verdict};
 use forebay_parameters::{Entry, Problem, Section};
 use forebay_units::{Size, Time};

@@ -1,6 +1,6 @@
 //! Congestion controls whose law is from outside.
 
-use forebay_mechanisms::control::{BuildControl, ControlFactory};
+use forebay_laws::control::{BuildControl, ControlFactory};
 use forebay_network::{
     Ack, CongestionControl, ControlNeeds, LostSegment, RateSample, Signal, Window,
 };

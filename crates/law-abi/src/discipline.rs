@@ -1,7 +1,7 @@
 //! Queues whose packets a law from outside orders itself, by their handles.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::queue::{BuildQueue, Queue, fits, fullness};
+use forebay_laws::queue::{BuildQueue, Queue, fits, fullness};
 use forebay_network::{
     Arrival, Backlog, Departure, Discard, DropReason, Ecn, Packet, QueueDisc, Verdict,
 };

@@ -20,7 +20,7 @@ use std::any::Any;
 use std::sync::OnceLock;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
+use forebay_laws::LinkFacts;
 use forebay_parameters::{
     Echo, Entry, Field, Node, Problem, Registry, Section, Table as Values, Value,
 };

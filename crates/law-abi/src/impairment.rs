@@ -1,7 +1,7 @@
 //! Impairments whose law is from outside.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::impairment::{BuildImpairment, Impairment, Passage};
+use forebay_laws::impairment::{BuildImpairment, Impairment, Passage};
 use forebay_network::{DropReason, Packet};
 use forebay_parameters::{Entry, Problem, Section};
 use forebay_units::{Span, Time};

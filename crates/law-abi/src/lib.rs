@@ -24,11 +24,11 @@ mod watch;
 
 use std::path::Path;
 
-use forebay_mechanisms::conditioner::Conditioners;
-use forebay_mechanisms::control::Controls;
-use forebay_mechanisms::impairment::Impairments;
-use forebay_mechanisms::queue::Queues;
-use forebay_mechanisms::traffic::Traffics;
+use forebay_laws::conditioner::Conditioners;
+use forebay_laws::control::Controls;
+use forebay_laws::impairment::Impairments;
+use forebay_laws::queue::Queues;
+use forebay_laws::traffic::Traffics;
 use forebay_parameters::Registry;
 
 pub use host::host_address;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, Queue, fits, fullness};
+use forebay_laws::LinkFacts;
+use forebay_laws::queue::{BuildQueue, Queue, fits, fullness};
 use forebay_network::{
     Arrival, Backlog, Departure, Discard, DropPolicy, DropReason, Ecn, Packet, QueueDisc,
     QueuedInfo, Verdict,

@@ -1,7 +1,7 @@
 //! Schedulers whose class a law from outside chooses.
 
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, ClassOptions, Heads, SCHEDULER_PROBES, Scheduler};
+use forebay_laws::LinkFacts;
+use forebay_laws::queue::{BuildQueue, ClassOptions, Heads, SCHEDULER_PROBES, Scheduler};
 use forebay_parameters::{Entry, Parameters, Problem, Section};
 use forebay_units::Time;
 
@@ -23,7 +23,7 @@ fn build(
     law: &'static OuterLaw,
     section: &Section<'_>,
     facts: &LinkFacts,
-) -> Result<forebay_mechanisms::queue::Queue, Problem> {
+) -> Result<forebay_laws::queue::Queue, Problem> {
     let others: Vec<&str> = ClassOptions::FIELDS.iter().map(|field| field.name).collect();
     let words = law.words(section, &others)?;
     let options = ClassOptions::read_fields(section, ClassOptions::FIELDS)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::traffic::{BuildTraffic, TrafficKind};
+use forebay_laws::traffic::{BuildTraffic, TrafficKind};
 use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Problem, Section};
 use forebay_units::{Rate, Size, Span};

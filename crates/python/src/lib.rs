@@ -73,11 +73,11 @@ fn catalogue() -> String {
     forebay_scenario::catalogue(&laws::registry())
 }
 
-/// Every column of a result of a run, by part: name, unit, meaning and whether it is a headline, as
-/// JSON.
+/// The kinds of rows of a run, with the titles of their tables, and every column of a result by
+/// part: name, unit, meaning and whether it is a headline, as JSON.
 #[pyfunction]
 fn result_columns() -> String {
-    forebay_scenario::result_columns(batch::Clocked::COLUMNS)
+    forebay_scenario::result_columns(&laws::registry(), batch::Clocked::COLUMNS)
 }
 
 /// Returns the invariants of any run, as JSON: group, name, sentence and source of each invariant.

@@ -2,7 +2,7 @@
 
 use forebay_units::Span;
 
-use crate::calls::AggregatePlan;
+use crate::aggregates::AggregatePlan;
 use crate::links::LinkPlan;
 use crate::topology::Topology;
 

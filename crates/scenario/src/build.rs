@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::LinkFacts;
+use forebay_laws::LinkFacts;
 use forebay_network::{DelayTable, ElementId, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Span, Time};
 
+use crate::aggregates::{AggregatePlan, read_aggregate};
 use crate::around::Around;
-use crate::calls::{AggregatePlan, read_aggregate};
 use crate::capture::check_captures;
 use crate::flows::{FlowPlan, read_flow};
 use crate::hosts::{HostNodes, groups_of};
@@ -128,13 +128,8 @@ impl<'a> Plan<'a> {
             if let Some(rerouting) = &roads.rerouting {
                 rerouting.pinned.set(!flow.is_rerouted());
             }
-            if !flow.has_calls() {
+            if flow.aggregate.is_none() {
                 senders[at] = flow.wire(firsts[at], &roads, &mut network, streams);
-            } else if flow.aggregate.is_none() {
-                senders[at] = network.next_element();
-                let class = flow.class(firsts[at], &roads, &mut network, streams);
-                let mut alone = AggregatePlan::uncontrolled(&flow.path);
-                alone.wire(vec![class], &mut network, streams);
             }
         }
         let members = self.members();

@@ -12,7 +12,7 @@ mod pcapng;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use forebay_mechanisms::element::tcp::{EcnEcho, TcpParameters};
+use forebay_elements::tcp::{EcnEcho, TcpParameters};
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{
     Context, Counters, Destination, Element, LogicalProcess, Lookahead, Observation, Observer,

@@ -1,95 +1,110 @@
 //! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own
 //! definitions.
 
-use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
-use forebay_mechanisms::element::media::MediaParameters;
-use forebay_mechanisms::element::paced::{EfcnParameters, FrameParameters, PacedParameters};
-use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
-use forebay_mechanisms::element::tcp::TcpParameters;
-use forebay_mechanisms::element::udp::UdpParameters;
-use forebay_parameters::{About, Field, Parameters, Probe, Registry, Shelf, Value};
+use forebay_elements::calls::ProbingParameters;
+use forebay_elements::policer::{BucketParameters, PeakParameters};
+use forebay_elements::{TransportKind, Transports};
+use forebay_parameters::{
+    About, Category, Entry, Field, Parameters, Probe, Registry, Shelf, Value,
+};
 use serde_json::{Map, Value as Json, json};
 
 use crate::columns::words;
 use crate::failures::FailureParameters;
 use crate::schedules::RateStepParameters;
 use crate::sections::{
-    AggregateParameters, FlowParameters, LinkParameters, PolicingParameters, RecordParameters,
-    ReverseParameters, RingParameters, ScenarioParameters, StationParameters,
+    AggregateParameters, FLOW_MECHANISMS, FlowParameters, LinkParameters, POLICING_SECTIONS,
+    PolicingParameters, RecordParameters, ReverseParameters, RingParameters, ScenarioParameters,
+    StationParameters,
 };
 
 /// Every mechanism of `registry` and every section of a scenario file, as JSON.
 #[must_use]
 pub fn catalogue(registry: &Registry) -> String {
     json!({
-        "categories": registry.shelves().map(category).collect::<Vec<_>>(),
-        "sections": sections().map(|(name, summary, fields, also)| json!({
-            "name": name, "summary": summary, "fields": show_fields(fields), "mechanisms": also,
-        })).to_vec(),
+        "categories": laws(registry).map(category).collect::<Vec<_>>(),
+        "sections": sections(registry).into_iter().map(|row| json!({
+            "name": row.name,
+            "summary": row.summary,
+            "fields": show_fields(row.fields),
+            "mechanisms": row.also,
+        })).collect::<Vec<_>>(),
     })
     .to_string()
 }
 
-type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
+/// The categories of what is chosen by name under a key of the category: not transports, each of
+/// which is a key of its own.
+fn laws(registry: &Registry) -> impl Iterator<Item = &dyn Shelf> {
+    registry.shelves().filter(|shelf| shelf.name() != Transports::NAME)
+}
 
-/// The sections of paced sources and of policing.
-const PACED_SECTIONS: [SectionRow; 6] = [
-    (
-        "flows.NAME.paced",
-        "Paced sources: packets at a rate that follows notifications of congestion.",
-        PacedParameters::FIELDS,
-        &["activity", "pace", "frames", "efcn"],
-    ),
-    (
-        "flows.NAME.paced.frames",
-        "Transfers in frames: one with a packet missing is lost, and can be sent again.",
-        FrameParameters::FIELDS,
-        &[],
-    ),
-    (
-        "flows.NAME.paced.efcn",
-        "Explicit forward congestion notification: receivers notify sources whose packets come \
-         marked.",
-        EfcnParameters::FIELDS,
-        &[],
-    ),
-    (
-        "flows.NAME.policing",
-        "Policing of each flow of a group by itself: a peak rate controller, a leaky bucket, or \
-         both in this order.",
-        PolicingParameters::FIELDS,
-        &["peak", "bucket"],
-    ),
-    (
-        "flows.NAME.policing.peak",
-        "A peak rate controller: it spaces packets.",
-        PeakParameters::FIELDS,
-        &[],
-    ),
-    (
-        "flows.NAME.policing.bucket",
-        "A leaky bucket: a packet needs a token, which come periodically.",
-        BucketParameters::FIELDS,
-        &[],
-    ),
-];
+/// A section of scenario files.
+struct SectionRow {
+    name: String,
+    summary: &'static str,
+    fields: &'static [Field],
+    /// Keys that choose mechanisms, or are sections.
+    also: Vec<&'static str>,
+}
+
+impl SectionRow {
+    fn new(
+        name: impl Into<String>,
+        summary: &'static str,
+        fields: &'static [Field],
+        also: &[&'static str],
+    ) -> Self {
+        Self { name: name.into(), summary, fields, also: also.to_vec() }
+    }
+}
+
+/// The sections of a transport.
+fn sections_of(entry: &Entry<TransportKind>) -> Vec<SectionRow> {
+    let TransportKind { laws, sections, .. } = entry.build;
+    let keys: Vec<&str> = laws.iter().copied().chain(sections.iter().map(|it| it.key)).collect();
+    let path = format!("flows.NAME.{}", entry.name);
+    let mut rows = vec![SectionRow::new(path.as_str(), entry.summary, entry.fields, &keys)];
+    rows.extend(sections.iter().map(|inner| {
+        let list = if inner.list { "[]" } else { "" };
+        SectionRow::new(format!("{path}.{}{list}", inner.key), inner.summary, inner.fields, &[])
+    }));
+    rows
+}
+
+/// The sections of policing.
+fn policing() -> [SectionRow; 3] {
+    [
+        SectionRow::new(
+            "flows.NAME.policing",
+            "Policing of each flow of a group by itself: a peak rate controller, a leaky bucket, \
+             or both in this order.",
+            PolicingParameters::FIELDS,
+            POLICING_SECTIONS,
+        ),
+        SectionRow::new(
+            "flows.NAME.policing.peak",
+            "A peak rate controller: it spaces packets.",
+            PeakParameters::FIELDS,
+            &[],
+        ),
+        SectionRow::new(
+            "flows.NAME.policing.bucket",
+            "A leaky bucket: a packet needs a token, which come periodically.",
+            BucketParameters::FIELDS,
+            &[],
+        ),
+    ]
+}
 
 /// Rates of a link over time.
-const RATE_STEPS: SectionRow = (
-    "links.NAME.rate_steps[]",
-    "Rates from given times on, of a link or its way back: a list of such tables. What is \
-     left of a packet in transmission continues at the new rate.",
-    RateStepParameters::FIELDS,
-    &[],
-);
+const RATE_STEPS: &str = "Rates from given times on, of a link or its way back: a list of such \
+                          tables. What is left of a packet in transmission continues at the new \
+                          rate.";
 
 /// Failures of a link.
-const FAILURE: SectionRow = (
-    "links.NAME.failure",
-    "A link, both directions of it, fails and comes back, and flows take other paths meanwhile.",
-    FailureParameters::FIELDS,
-    &[],
-);
+const FAILURE: &str =
+    "A link, both directions of it, fails and comes back, and flows take other paths meanwhile.";
 
 /// Mechanisms of a link, and at last its way back, which has the same.
 const LINK_KEYS: [&str; 9] = [
@@ -104,81 +119,56 @@ const LINK_KEYS: [&str; 9] = [
     "reverse",
 ];
 
-/// Real-time media.
-const MEDIA: SectionRow = (
-    "flows.NAME.media",
-    "Real-time media: frames at a rate that follows receivers' reports.",
-    MediaParameters::FIELDS,
-    &["adaptation"],
-);
-
-fn sections() -> [SectionRow; 22] {
-    let [paced, frames, efcn, policing, peak, bucket] = PACED_SECTIONS;
-    [
-        ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
-        ("links.NAME", "A link between two nodes.", LinkParameters::FIELDS, &LINK_KEYS),
-        (
+fn sections(registry: &Registry) -> Vec<SectionRow> {
+    let transports = registry.entries::<Transports>();
+    let keys: Vec<&str> =
+        transports.iter().map(|entry| entry.name).chain(FLOW_MECHANISMS.iter().copied()).collect();
+    let row = |name: &str, summary, fields, also: &[&'static str]| {
+        SectionRow::new(name, summary, fields, also)
+    };
+    let mut rows = vec![
+        row("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
+        row("links.NAME", "A link between two nodes.", LinkParameters::FIELDS, &LINK_KEYS),
+        row(
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
             &LINK_KEYS[..7],
         ),
-        RATE_STEPS,
-        FAILURE,
-        (
+        row("links.NAME.rate_steps[]", RATE_STEPS, RateStepParameters::FIELDS, &[]),
+        row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[]),
+        row(
             "rings.NAME",
             "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
             RingParameters::FIELDS,
             &["fairness", "station"],
         ),
-        (
+        row(
             "rings.NAME.station.NODE",
             "A station of a ring, where it differs from the others.",
             StationParameters::FIELDS,
             &[],
         ),
-        (
-            "flows.NAME",
-            "A group of flows.",
-            FlowParameters::FIELDS,
-            &["tcp", "udp", "media", "calls", "paced", "traffic", "linked", "policing"],
-        ),
-        ("flows.NAME.tcp", "TCP as transport.", TcpParameters::FIELDS, &["control"]),
-        ("flows.NAME.udp", "UDP as transport.", UdpParameters::FIELDS, &[]),
-        MEDIA,
-        (
-            "flows.NAME.calls",
-            "Calls: flows that arrive, are admitted or blocked, send, and end or are terminated. \
-             Their packets are PCN traffic.",
-            CallParameters::FIELDS,
-            &["surges"],
-        ),
-        (
-            "flows.NAME.calls.surges[]",
-            "Calls that come with a reroute: a list of such tables.",
-            SurgeParameters::FIELDS,
-            &[],
-        ),
-        paced,
-        frames,
-        efcn,
-        policing,
-        peak,
-        bucket,
-        (
+        row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys),
+    ];
+    rows.extend(transports.iter().flat_map(sections_of));
+    rows.extend(policing());
+    rows.extend([
+        row(
             "aggregates.NAME",
             "An ingress-egress aggregate: the flow control of calls between two edge nodes.",
             AggregateParameters::FIELDS,
             &["admission", "termination", "probing"],
         ),
-        (
+        row(
             "aggregates.NAME.probing",
             "New calls send test packets, and are refused if one comes back marked.",
             ProbingParameters::FIELDS,
             &[],
         ),
-        ("record", "What is recorded besides the counters.", RecordParameters::FIELDS, &[]),
-    ]
+        row("record", "What is recorded besides the counters.", RecordParameters::FIELDS, &[]),
+    ]);
+    rows
 }
 
 fn category(shelf: &dyn Shelf) -> Json {
@@ -249,10 +239,6 @@ pub(crate) fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files that choose from `registry`.
 #[must_use]
 pub fn schema(registry: &Registry) -> String {
-    let [top, link, reverse, step, failure, ring, station, flow, tcp, udp, media, rest @ ..] =
-        sections().map(|row| row.2);
-    let [calls, surge, paced, frames, efcn, policing, rest @ ..] = rest;
-    let [peak, bucket, aggregate, probing, record] = rest;
     let choice = |category: &str| choice(registry, category);
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
@@ -266,43 +252,41 @@ pub fn schema(registry: &Registry) -> String {
         ("explicit_rate", choice("explicit_rate")),
         ("impairment", choice("impairment")),
         ("impairments", impairments),
-        ("rate_steps", json!({ "type": "array", "items": object(step, []) })),
+        ("rate_steps", json!({ "type": "array", "items": object(RateStepParameters::FIELDS, []) })),
     ];
-    let reverse = object(reverse, on_links.clone());
-    let ours = [("reverse", reverse), ("failure", object(failure, []))];
+    let reverse = object(ReverseParameters::FIELDS, on_links.clone());
+    let ours = [("reverse", reverse), ("failure", object(FailureParameters::FIELDS, []))];
     let on_link: Vec<_> = on_links.into_iter().chain(ours).collect();
-    let tcp = object(tcp, [("control", choice("control"))]);
-    let surges = json!({ "type": "array", "items": object(surge, []) });
-    let laws = ["activity", "pace"].map(|law| (law, choice(law)));
-    let inner = [("frames", object(frames, [])), ("efcn", object(efcn, []))];
-    let paced = object(paced, laws.into_iter().chain(inner));
-    let policing = object(policing, [("peak", object(peak, [])), ("bucket", object(bucket, []))]);
-    let on_flow = [
-        ("tcp", tcp),
-        ("udp", object(udp, [])),
-        ("media", object(media, [("adaptation", choice("adaptation"))])),
-        ("calls", object(calls, [("surges", surges)])),
-        ("paced", paced),
-        ("policing", policing),
+    let mut on_flow: Vec<_> = registry
+        .entries::<Transports>()
+        .iter()
+        .map(|entry| (entry.name, transport(registry, entry)))
+        .collect();
+    let inner = [
+        ("peak", object(PeakParameters::FIELDS, [])),
+        ("bucket", object(BucketParameters::FIELDS, [])),
+    ];
+    on_flow.extend([
+        ("policing", object(PolicingParameters::FIELDS, inner)),
         ("traffic", choice("traffic")),
         ("linked", json!({ "type": "array", "items": choice("traffic") })),
-    ];
+    ]);
     let on_aggregate = [
         ("admission", choice("admission")),
         ("termination", choice("termination")),
-        ("probing", object(probing, [])),
+        ("probing", object(ProbingParameters::FIELDS, [])),
     ];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
-    let stations = named(object(station, []));
+    let stations = named(object(StationParameters::FIELDS, []));
     let on_ring = [("fairness", choice("fairness")), ("station", stations)];
     let mut schema = object(
-        top,
+        ScenarioParameters::FIELDS,
         [
-            ("links", named(object(link, on_link))),
-            ("rings", named(object(ring, on_ring))),
-            ("aggregates", named(object(aggregate, on_aggregate))),
-            ("flows", named(object(flow, on_flow))),
-            ("record", object(record, [])),
+            ("links", named(object(LinkParameters::FIELDS, on_link))),
+            ("rings", named(object(RingParameters::FIELDS, on_ring))),
+            ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
+            ("flows", named(object(FlowParameters::FIELDS, on_flow))),
+            ("record", object(RecordParameters::FIELDS, [])),
             ("include", included()),
             ("sites", repeated()),
         ],
@@ -310,11 +294,22 @@ pub fn schema(registry: &Registry) -> String {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Forebay scenario");
     // Mechanisms that contain others refer to what these can be.
-    let fields = registry.shelves().flat_map(Shelf::entries).flat_map(|entry| entry.fields);
+    let fields = laws(registry).flat_map(Shelf::entries).flat_map(|entry| entry.fields);
     for category in fields.filter_map(|field| field.mechanism) {
         schema["$defs"][category] = choice(category);
     }
     schema.to_string()
+}
+
+/// The section of a transport.
+fn transport(registry: &Registry, entry: &Entry<TransportKind>) -> Json {
+    let TransportKind { laws, sections, .. } = entry.build;
+    let laws = laws.iter().map(|law| (*law, choice(registry, law)));
+    let inner = sections.iter().map(|inner| {
+        let own = object(inner.fields, []);
+        (inner.key, if inner.list { json!({ "type": "array", "items": own }) } else { own })
+    });
+    object(entry.fields, laws.chain(inner))
 }
 
 /// Names of other files of the scenario.

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use forebay_elements::Packets;
+use forebay_elements::link::Capacity;
 use forebay_invariants::{
     BucketPlace, BufferLimit, CallTotals, Changes, Checker, ElementPlace, FlowKind, FlowPlace,
     Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
 };
-use forebay_mechanisms::element::link::Capacity;
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{ElementId, Histogram, StateFact};
 use forebay_parameters::{Length, Node, Parameter, Value};
@@ -115,7 +116,7 @@ impl Checking {
     /// Compare the counters of calls, whose rows are in the order of the results.
     fn look_at_calls(&self, plan: &Plan<'_>, wired: &mut Wired) {
         let firsts = firsts(&plan.flows);
-        visit_calls(plan, wired, |_, at, own| {
+        visit_calls(plan, wired, |at, own| {
             for (index, count) in own.iter().enumerate() {
                 let totals = CallTotals {
                     admitted: count.admitted,
@@ -265,15 +266,14 @@ fn element_places(plan: &Plan<'_>, wired: &Wired) -> Vec<ElementPlace> {
 }
 
 fn flow_kind(flow: &FlowPlan, first: usize) -> FlowKind {
-    if let Some(tcp) = flow.tcp() {
-        let mss = tcp.mss.bytes();
-        FlowKind::Tcp { mss, overhead: tcp.largest_packet() - mss, probes: tcp.probes_tail() }
-    } else if flow.has_calls() {
-        FlowKind::Calls { first }
-    } else if flow.is_paced() {
-        FlowKind::Paced { floor: flow.least_rate() }
-    } else {
-        FlowKind::Datagrams
+    match (flow.facts.packets, flow.tcp()) {
+        (Packets::Calls, _) => FlowKind::Calls { first },
+        (Packets::Paced { floor }, _) => FlowKind::Paced { floor },
+        (Packets::Segments, Some(tcp)) => {
+            let mss = tcp.mss.bytes();
+            FlowKind::Tcp { mss, overhead: tcp.largest_packet() - mss, probes: tcp.probes_tail() }
+        }
+        (Packets::Datagrams | Packets::Segments, _) => FlowKind::Datagrams,
     }
 }
 

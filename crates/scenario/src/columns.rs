@@ -3,41 +3,110 @@
 
 use std::slice::from_ref;
 
-use serde_json::{Value as Json, json};
+use forebay_elements::{Row, RowKind, RowsOf, Transports};
+use forebay_network::Unit;
+use forebay_parameters::Registry;
+use serde_json::{Map, Value as Json, json};
 
 use crate::results::{FlowResult, GroupResult, LinkResult, RunResult};
 use crate::results_classes::ClassResult;
 use crate::results_counted::Counted;
 use crate::results_drops::DropReasons;
 use crate::spread::{Quantiles, Spread};
-use crate::{
-    CallResult, HostResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult,
-    TransferResult, VideoResult,
+use crate::{HostResult, LatenessResult, PolicingResult, ResultColumn, RingResult};
+
+/// A column of rows.
+const ROWS: ResultColumn = ResultColumn {
+    name: "",
+    unit: Unit::Rows,
+    meaning: "",
+    headline: false,
+    head: "",
+    table: "",
+    place: 0,
+    if_any: false,
+    over: "",
 };
 
-/// The columns of every part of a result, as JSON: by part, a list of objects with the fields of
-/// [`ResultColumn`]. `of_run` are columns of a run that the caller adds.
+/// The kinds of rows that not every run has, in order: those of the transports of `registry`, then
+/// of what flows can have beside, and of links.
+pub(crate) fn kinds(registry: &Registry) -> Vec<RowKind> {
+    let transports = registry.entries::<Transports>().iter().flat_map(|entry| entry.build.rows);
+    let ours = [PolicingResult::KIND, LatenessResult::KIND, RingResult::KIND, ClassResult::KIND];
+    let mut kinds: Vec<RowKind> = Vec::new();
+    for kind in transports.chain(&ours) {
+        if kinds.iter().all(|known| known.name != kind.name) {
+            kinds.push(*kind);
+        }
+    }
+    kinds
+}
+
+/// Titles of the tables of flows, or of groups of them.
+const DELAYS: (&str, &str) = ("delays", "one-way delay: percentiles over packets");
+
+/// The kinds of rows that every run has.
+fn usual_kinds() -> [(RowKind, Vec<ResultColumn>); 4] {
+    let kind = |name, of, titles| RowKind { name, meaning: "", of, titles, columns: &[] };
+    let flows = kind("flows", RowsOf::Flows, &[("", "flows"), DELAYS]);
+    let groups = kind("groups", RowsOf::Flows, &[("", "flows, by group"), DELAYS]);
+    let titles = &[("", "hosts: what they send, and what they receive")];
+    let hosts = kind("hosts", RowsOf::Flows, titles);
+    let links = kind("links", RowsOf::Links, &[("", "links (queues in packets)")]);
+    [
+        (flows, with_counted(FlowResult::COLUMNS)),
+        (groups, with_counted(GroupResult::COLUMNS)),
+        (hosts, HostResult::COLUMNS.to_vec()),
+        (links, LinkResult::COLUMNS.to_vec()),
+    ]
+}
+
+/// The parts of results, where mechanisms come from `registry`, as JSON: `kinds` of rows, each with
+/// its titles; and by part, of which each kind is one, `columns`: lists of objects with the
+/// fields of [`ResultColumn`]. `of_run` are columns of a run that the caller adds.
 #[must_use]
-pub fn result_columns(of_run: &[ResultColumn]) -> String {
-    json!({
-        "run": described(&[RunResult::COLUMNS, of_run].concat()),
-        "flows": described(&with_counted(FlowResult::COLUMNS)),
-        "groups": described(&with_counted(GroupResult::COLUMNS)),
-        "spread": described(Spread::COLUMNS),
-        "quantiles": described(Quantiles::COLUMNS),
-        "hosts": described(HostResult::COLUMNS),
-        "links": described(LinkResult::COLUMNS),
-        "drop_reasons": described(DropReasons::COLUMNS),
-        "classes": described(ClassResult::COLUMNS),
-        "transfers": described(TransferResult::COLUMNS),
-        "video": described(VideoResult::COLUMNS),
-        "calls": described(CallResult::COLUMNS),
-        "paced": described(PacedResult::COLUMNS),
-        "policing": described(PolicingResult::COLUMNS),
-        "lateness": described(LatenessResult::COLUMNS),
-        "rings": described(RingResult::COLUMNS),
-    })
-    .to_string()
+pub fn result_columns(registry: &Registry, of_run: &[ResultColumn]) -> String {
+    let mut run = Vec::new();
+    for column in RunResult::COLUMNS {
+        match column.name {
+            "tables" => run.extend(kinds(registry).iter().map(column_of)),
+            _ => run.push(*column),
+        }
+    }
+    run.extend(of_run);
+    let mut columns = Map::new();
+    columns.insert("run".to_owned(), json!(described(&run)));
+    let mut shown = Vec::new();
+    for (kind, own) in usual_kinds() {
+        columns.insert(kind.name.to_owned(), json!(described(&own)));
+        shown.push(kind);
+    }
+    for kind in kinds(registry) {
+        columns.insert(kind.name.to_owned(), json!(described(kind.columns)));
+        shown.push(kind);
+    }
+    for (part, own) in [
+        ("spread", Spread::COLUMNS),
+        ("quantiles", Quantiles::COLUMNS),
+        ("drop_reasons", DropReasons::COLUMNS),
+    ] {
+        columns.insert(part.to_owned(), json!(described(own)));
+    }
+    // Tables about links come last, as they are what flows pass.
+    shown.sort_by_key(|kind| kind.of == RowsOf::Links);
+    let shown: Vec<Json> = shown.iter().map(shown_kind).collect();
+    json!({ "kinds": shown, "columns": columns }).to_string()
+}
+
+/// The column of a run that the rows of `kind` are.
+fn column_of(kind: &RowKind) -> ResultColumn {
+    ResultColumn { name: kind.name, meaning: kind.meaning, ..ROWS }
+}
+
+fn shown_kind(kind: &RowKind) -> Json {
+    let titles: Map<String, Json> =
+        kind.titles.iter().map(|(table, title)| ((*table).to_owned(), json!(title))).collect();
+    json!({ "name": kind.name, "of": kind.of.word(), "titles": titles })
 }
 
 /// `own`, with the columns of `counted` where serde puts them.
@@ -157,10 +226,17 @@ mod tests {
         parts
     }
 
+    /// The columns of each part.
+    fn described_parts() -> Json {
+        let all: Json =
+            serde_json::from_str(&result_columns(&forebay_elements::registry(), &[])).unwrap();
+        all["columns"].clone()
+    }
+
     /// Every column of a result is described, and every described column exists.
     #[test]
     fn every_column_of_a_result_is_described() {
-        let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
+        let described = described_parts();
         let found = found();
         assert_eq!(described.as_object().unwrap().len(), found.len());
         for (part, found) in found {
@@ -184,7 +260,7 @@ mod tests {
             ("_bytes", "B"),
             ("_ratio", "share"),
         ];
-        let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
+        let described = described_parts();
         for (part, found) in found() {
             for column in described[part].as_array().unwrap() {
                 let [name, unit, meaning] =
@@ -213,7 +289,7 @@ mod tests {
     /// values of nothing.
     #[test]
     fn values_are_counted_over_columns_that_count() {
-        let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
+        let described = described_parts();
         let mut counted = 0;
         for (part, found) in found() {
             for column in described[part].as_array().unwrap() {

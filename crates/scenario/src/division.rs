@@ -105,7 +105,7 @@ impl Map {
         if flow.has_calls() {
             self.pairs.push((first, last));
         }
-        let acks = if flow.is_tcp() { packets / 2.0 } else { 0.0 };
+        let acks = packets * flow.facts.acknowledged;
         for (node, load) in [(first, packets + acks), (last, packets + acks)] {
             self.work[node] += load;
         }

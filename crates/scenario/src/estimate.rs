@@ -4,6 +4,7 @@
 
 use std::mem::size_of;
 
+use forebay_elements::CallLoad;
 use forebay_kernel::Digest;
 use forebay_network::{FlowCount, LinkCount, Packet};
 use forebay_units::{Rate, Span};
@@ -113,14 +114,14 @@ fn whole(x: f64) -> u64 {
 }
 
 fn flow_needs(flow: &FlowPlan, plan: &Plan<'_>, needs: &mut Needs) {
-    let own = if flow.is_tcp() { TCP_FLOW } else { OTHER_FLOW };
+    let own = if flow.facts.adapts { TCP_FLOW } else { OTHER_FLOW };
     let row = if flow.has_rows(plan.record.flows) { ROW } else { 0 };
     let each = size_of::<FlowCount>() as u64 + size_of::<Digest>() as u64 + own + row;
     let count = f64::from(flow.count);
     needs.add(&format!("{}.count", flow.path), format!("{count} flows"), count * each as f64);
-    if let Some((calls, key)) = flow.most_calls(plan.parameters.duration) {
-        let what = format!("{calls:.0} calls at a time");
-        needs.add(&format!("{}.calls.{key}", flow.path), what, calls * CALL as f64);
+    if let Some(CallLoad { present, key, .. }) = flow.facts.calls {
+        let what = format!("{present:.0} calls at a time");
+        needs.add(&format!("{}.calls.{key}", flow.path), what, present * CALL as f64);
     }
 }
 
@@ -176,10 +177,10 @@ impl Offered {
         };
         let mut adaptive = vec![0.0; links];
         for flow in &plan.flows {
-            let fixed = flow.offered_rate(plan.parameters.duration);
+            let fixed = flow.offered_rate();
             for link in &flow.there {
                 offered.bits[*link] = offered.bits[*link].min(flow.packet_bits());
-                if flow.is_tcp() {
+                if flow.facts.adapts {
                     adaptive[*link] += f64::from(flow.count);
                 } else {
                     offered.fixed[*link] += fixed.unwrap_or_default();
@@ -193,8 +194,8 @@ impl Offered {
             (rate - offered.fixed[link]).max(MIN_TCP_SHARE * rate) / adaptive[link]
         };
         for flow in &plan.flows {
-            let own = flow.offered_rate(plan.parameters.duration);
-            let rate = if flow.is_tcp() {
+            let own = flow.offered_rate();
+            let rate = if flow.facts.adapts {
                 let share =
                     flow.there.iter().map(|link| share(*link)).fold(f64::INFINITY, f64::min);
                 (share * f64::from(flow.count)).min(own.unwrap_or(f64::INFINITY))
@@ -222,9 +223,9 @@ impl FlowPlan {
     }
 
     /// The mean rate of all its flows together, in bit/s, where it does not depend on the network.
-    fn offered_rate(&self, duration: Span) -> Option<f64> {
-        if let Some((calls, rate)) = self.mean_calls(duration) {
-            return Some(calls * rate);
+    fn offered_rate(&self) -> Option<f64> {
+        if let Some(CallLoad { present, rate, .. }) = self.facts.calls {
+            return Some(present * rate);
         }
         self.mean_rate().map(Rate::bps).map(|bps| bps as f64 * f64::from(self.count))
     }

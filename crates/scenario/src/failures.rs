@@ -1,8 +1,8 @@
 //! Links that fail and come back.
 
+use forebay_elements::link::{Capacity, DelaySchedule, RateSchedule};
 use forebay_kernel::Streams;
-use forebay_mechanisms::element::link::{Capacity, DelaySchedule, RateSchedule};
-use forebay_mechanisms::impairment::{OutageParameters, OutagePlan};
+use forebay_laws::impairment::{OutageParameters, OutagePlan};
 use forebay_parameters::{Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 

@@ -1,6 +1,6 @@
 //! The quantities that gauges read: name, unit, meaning, and the counter that each comes from.
 
-use forebay_mechanisms::element::calls::CallCount;
+use forebay_elements::calls::CallCount;
 use forebay_network::{DropReason, FlowCount, LinkCount};
 use forebay_parameters::Probe;
 

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use forebay_mechanisms::control::CONTROLS;
-use forebay_mechanisms::element::calls::CallCount;
+use forebay_elements::calls::CallCount;
+use forebay_laws::control::CONTROLS;
 use forebay_network::{Counters, ElementId, FlowCount, LinkCount};
 use forebay_parameters::did_you_mean;
 use forebay_units::Time;

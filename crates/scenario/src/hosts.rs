@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forebay_mechanisms::FlowGroups;
+use forebay_laws::FlowGroups;
 use forebay_parameters::{Problem, Section, Value};
 
 use crate::flows::FlowPlan;

@@ -1,22 +1,20 @@
 //! Reading links and making their elements.
 
+use forebay_elements::allocator::RateAllocator;
+use forebay_elements::impairments::ImpairedWire;
+use forebay_elements::link::{Capacity, Conditioning, DelaySchedule, LinkParts, Notifier, link};
+use forebay_elements::shaper::Shaper;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::conditioner::Conditioners;
-use forebay_mechanisms::detector::CongestionDetector;
-use forebay_mechanisms::detector::Detectors;
-use forebay_mechanisms::element::allocator::RateAllocator;
-use forebay_mechanisms::element::impairments::ImpairedWire;
-use forebay_mechanisms::element::link::{
-    Capacity, Conditioning, DelaySchedule, LinkParts, Notifier, link,
-};
-use forebay_mechanisms::element::shaper::Shaper;
-use forebay_mechanisms::explicit_rate::ExplicitRate;
-use forebay_mechanisms::explicit_rate::ExplicitRates;
-use forebay_mechanisms::impairment::{Impairment, Impairments, outages};
-use forebay_mechanisms::queue::{self, Queue, Queues};
-use forebay_mechanisms::shaper::Shapers;
+use forebay_laws::LinkFacts;
+use forebay_laws::conditioner::Conditioners;
+use forebay_laws::detector::CongestionDetector;
+use forebay_laws::detector::Detectors;
+use forebay_laws::explicit_rate::ExplicitRate;
+use forebay_laws::explicit_rate::ExplicitRates;
+use forebay_laws::impairment::{Impairment, Impairments, outages};
+use forebay_laws::queue::{self, Queue, Queues};
+use forebay_laws::shaper::Shapers;
 use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
 use forebay_parameters::{
     Category, Chosen, Parameters, Problem, Section, choose, choose_all, choose_or,

@@ -3,7 +3,7 @@
 //! What is looked at are counters, probes and series between events, which never change a run: the
 //! result, with its digest, is that of [`Scenario::run`].
 
-use forebay_mechanisms::element::calls::CallCount;
+use forebay_elements::calls::{CallCount, CallResult};
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{DropReason, FlowCount, LinkCount};
 use forebay_parameters::Echo;
@@ -14,7 +14,7 @@ use crate::control::{Control, RunOptions};
 use crate::delays::group_delays;
 use crate::names::FLOWS;
 use crate::results::RunResult;
-use crate::results_elements::{call_rows, visit_calls};
+use crate::results_elements::visit_calls;
 use crate::run::{Run, Scenario};
 use crate::series::Series;
 use crate::stopped::Stopped;
@@ -121,7 +121,7 @@ impl<'s> LiveRun<'s> {
             return;
         }
         let Self { run, blocking, .. } = self;
-        visit_calls(&run.plan, &mut run.wired, |_, at, own| {
+        visit_calls(&run.plan, &mut run.wired, |at, own| {
             let table = table_of(&run.plan.flows[at].name);
             let shares = blocking.iter_mut().find(|(name, _)| *name == table);
             let (_, shares) = shares.expect("every group of calls has shares");
@@ -209,7 +209,7 @@ impl<'s> LiveRun<'s> {
         let flows = plan.flows.iter().map(|flow| {
             json!({
                 "name": flow.name,
-                "transport": flow.transport_name(),
+                "transport": flow.kind,
                 "count": flow.count,
                 "there": names(&flow.there),
                 "back": names(&flow.back),
@@ -275,7 +275,7 @@ impl<'s> LiveRun<'s> {
             "packet_hops": self.run.counted.1,
             "links": links,
             "flows": flows,
-            "calls": call_rows(&self.run.plan, &mut self.run.wired, now.since(since)),
+            "calls": self.run.tables_of(now.since(since)).rows::<CallResult>(),
         })
     }
 

@@ -5,7 +5,6 @@ use std::ops::Add;
 use forebay_network::ElementId;
 use forebay_units::{Rate, Size, Span};
 
-use crate::flows::Transport;
 use crate::names::{AGGREGATES, FLOWS, LINKS};
 use crate::plan::{Plan, Wired};
 
@@ -90,10 +89,10 @@ impl Places {
                 there().map(|rate| rate.transmission_time(largest)).fold(Span::ZERO, Span::add);
             flows.push(FlowPlace {
                 name: flow.name.clone(),
-                transport: flow.transport_name(),
+                transport: flow.kind,
                 first,
                 count: flow.count as usize,
-                fresh: matches!(&flow.transport, Transport::Tcp(.., traffic) if traffic.fresh),
+                fresh: flow.facts.fresh,
                 segment: flow.tcp().map_or(flow.largest, |tcp| tcp.mss.bytes()),
                 bottleneck: there().min().unwrap_or(Rate::from_bps(0)),
                 base_rtt: delay + sending,

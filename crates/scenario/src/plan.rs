@@ -1,10 +1,10 @@
 //! A scenario that is read, and the network that is wired from it.
 
 use forebay_engine::Network;
-use forebay_mechanisms::FlowGroups;
+use forebay_laws::FlowGroups;
 use forebay_network::{ElementCounters, ElementId, RouteId};
 
-use crate::calls::AggregatePlan;
+use crate::aggregates::AggregatePlan;
 use crate::flows::FlowPlan;
 use crate::links::LinkPlan;
 use crate::rings::RingPlan;
@@ -33,13 +33,6 @@ impl Plan<'_> {
             }
         }
         members
-    }
-
-    /// The groups of calls that belong to no aggregate.
-    pub(crate) fn calls_alone(&self) -> Vec<usize> {
-        let flows = self.flows.iter().enumerate();
-        let alone = flows.filter(|(_, flow)| flow.has_calls() && flow.aggregate.is_none());
-        alone.map(|(at, _)| at).collect()
     }
 }
 

@@ -1,10 +1,6 @@
 //! Results of a run: its counters as the quantities that people ask for.
 
-use forebay_mechanisms::element::calls::CallResult;
-use forebay_mechanisms::element::paced::PacedResult;
-use forebay_mechanisms::element::policer::PolicingResult;
-use forebay_mechanisms::element::tcp::VideoResult;
-use forebay_mechanisms::{LatenessResult, TransferResult};
+use forebay_elements::{Row, RowTables};
 use forebay_network::{
     COMMON_PRECEDENCES, DelayTable, DropReason, FlowCount, FlowId, LinkCount, PrecedenceCount,
     columns,
@@ -14,11 +10,9 @@ use serde::Serialize;
 
 use crate::delays::delays_of_group;
 use crate::flows::FlowPlan;
-use crate::results_classes::ClassResult;
 use crate::results_counted::{Counted, sum};
 use crate::results_drops::DropReasons;
 use crate::results_hosts::{HostResult, Total};
-use crate::results_rings::RingResult;
 use crate::sections::FlowRows;
 use crate::spread::Spread;
 
@@ -64,22 +58,17 @@ columns! {
         pub hosts: Vec<HostResult> = Rows,
         /// A row a link and direction.
         pub links: Vec<LinkResult> = Rows,
-        /// A row a class of the queue of a link, with `record.classes`; empty without.
-        pub classes: Vec<ClassResult> = Rows,
-        /// A row a group of TCP flows with transfers; empty if there are none.
-        pub transfers: Vec<TransferResult> = Rows,
-        /// A row a group of TCP flows with `adaptive_video`; empty if there are none.
-        pub video: Vec<VideoResult> = Rows,
-        /// A row a group of calls; empty if there are none.
-        pub calls: Vec<CallResult> = Rows,
-        /// A row a group of paced sources; empty if there are none.
-        pub paced: Vec<PacedResult> = Rows,
-        /// A row a group of flows with policing; empty if there are none.
-        pub policing: Vec<PolicingResult> = Rows,
-        /// A row a group of flows with `late_after`; empty if there are none.
-        pub lateness: Vec<LatenessResult> = Rows,
-        /// A row a ring; empty if there are none.
-        pub rings: Vec<RingResult> = Rows,
+        /// The rows of all other kinds, each a list under the name of its kind.
+        #[serde(flatten)]
+        pub tables: RowTables = Rows,
+    }
+}
+
+impl RunResult {
+    /// The rows of type `R`; none if the run has none.
+    #[must_use]
+    pub fn rows<R: Row>(&self) -> &[R] {
+        self.tables.rows()
     }
 }
 
@@ -183,7 +172,7 @@ pub(crate) fn flow_rows(
         let total = sum(counts);
         groups.push(GroupResult {
             name: plan.name.clone(),
-            transport: plan.transport_name(),
+            transport: plan.kind,
             flows: plan.count,
             counted: Counted::of(&total, &all, measured),
             jain_index: jain_index(counts),

@@ -1,5 +1,6 @@
 //! Results of the classes of queues.
 
+use forebay_elements::{Row, RowKind, RowsOf};
 use forebay_network::{ClassCount, columns};
 use forebay_units::{PS_PER_S, Span};
 use serde::Serialize;
@@ -41,6 +42,16 @@ columns! {
         /// Packets dropped, by reason.
         pub drop_reasons: DropReasons = Rows,
     }
+}
+
+impl Row for ClassResult {
+    const KIND: RowKind = RowKind {
+        name: "classes",
+        meaning: "A row a class of the queue of a link, with `record.classes`; empty without.",
+        of: RowsOf::Links,
+        titles: &[("", "classes of queues (in packets)")],
+        columns: Self::COLUMNS,
+    };
 }
 
 impl ClassResult {

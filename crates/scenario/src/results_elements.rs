@@ -1,102 +1,111 @@
-//! Rows of results that the elements of calls and of paced sources count themselves.
+//! Rows of results that elements count themselves.
 
-use forebay_mechanisms::element::calls::{CallCount, CallResult};
-use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
-use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
-use forebay_mechanisms::element::tcp::{VideoResult, Viewer};
-use forebay_mechanisms::{Lateness, LatenessResult, TransferCount, TransferResult};
-use forebay_network::FlowId;
+use std::any::Any;
+
+use forebay_elements::calls::CallCount;
+use forebay_elements::policer::{PolicerCount, PolicingResult};
+use forebay_elements::{CountersOf, GroupCounts, Lateness, LatenessResult, RowTables, Rows};
+use forebay_engine::Network;
+use forebay_network::{ElementId, FlowId};
+use forebay_parameters::Registry;
 use forebay_units::Span;
 
+use crate::columns::kinds;
 use crate::flows::FlowPlan;
 use crate::plan::{Plan, Wired};
+use crate::results_classes::class_rows;
+use crate::results_rings::ring_rows;
 
-/// The rows of calls: first those of no aggregate, then by aggregate.
-pub(crate) fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {
-    let mut rows = Vec::new();
-    visit_calls(plan, wired, |aggregate, at, own| {
-        let name = aggregate.unwrap_or_default();
-        rows.extend((0..).zip(own).map(|(index, count)| {
-            let flow = plan.flows[at].flow_name(index);
-            CallResult::of(flow, name.to_owned(), count, measured)
-        }));
-    });
-    rows
-}
-
-/// Visit the counters of each group of calls, with its aggregate and its place in the plan: first
-/// those of no aggregate, then by aggregate.
-pub(crate) fn visit_calls(
+/// All rows of kinds that not every run has.
+pub(crate) fn tables(
     plan: &Plan<'_>,
     wired: &mut Wired,
-    mut visit: impl FnMut(Option<&str>, usize, &[CallCount]),
-) {
-    let named = plan.aggregates.iter().map(|aggregate| Some(aggregate.name.as_str()));
-    let groups = std::iter::once(plan.calls_alone()).chain(plan.members());
-    for (aggregate, groups) in std::iter::once(None).chain(named).zip(groups) {
-        // The groups of an aggregate share an element; each other one has its own.
+    registry: &Registry,
+    measured: Span,
+) -> RowTables {
+    let mut tables = RowTables::of(&kinds(registry));
+    add_transports(plan, wired, measured, &mut tables);
+    add_policing(plan, wired, &mut tables);
+    tables.add(Rows::new(ring_rows(plan, wired, measured)));
+    tables.add(Rows::new(class_rows(plan, wired, measured)));
+    tables
+}
+
+/// The elements of a group of flows in a network.
+struct Ends<'n> {
+    network: &'n mut Network,
+    senders: ElementId,
+}
+
+impl CountersOf for Ends<'_> {
+    fn counters(&mut self, receivers: bool) -> Option<&dyn Any> {
+        let element = if receivers { FlowPlan::receivers(self.senders) } else { self.senders };
+        self.network.counters_of(element)
+    }
+}
+
+/// Adds the rows of transports: first those of groups in no aggregate, then by aggregate.
+fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &mut RowTables) {
+    visit_groups(plan, |aggregate, at, passed| {
+        let (flow, senders) = (&plan.flows[at], wired.senders[at]);
+        let rows = flow.transport.rows(&mut GroupCounts {
+            name: &flow.name,
+            flows: (0..flow.count).map(|index| flow.flow_name(index)).collect(),
+            aggregate: aggregate.unwrap_or_default(),
+            measured,
+            passed,
+            counters: &mut Ends { network: &mut wired.network, senders },
+        });
+        rows.into_iter().for_each(|rows| tables.add(rows));
+    });
+}
+
+/// Visit each group of flows, with its aggregate, its place in the plan, and the number of flows
+/// that others have before it in the element of its aggregate: first those of no aggregate, then by
+/// aggregate.
+fn visit_groups(plan: &Plan<'_>, mut visit: impl FnMut(Option<&str>, usize, usize)) {
+    let alone = plan.flows.iter().enumerate().filter(|(_, flow)| flow.aggregate.is_none());
+    alone.for_each(|(at, _)| visit(None, at, 0));
+    for (aggregate, groups) in plan.aggregates.iter().zip(plan.members()) {
+        // The groups of an aggregate share an element.
         let mut passed = 0;
         for at in groups {
-            let count = plan.flows[at].count as usize;
-            let first = if aggregate.is_some() { passed } else { 0 };
-            let own = wired.own_counters::<Vec<CallCount>>(wired.senders[at]);
-            visit(aggregate, at, &own[first..first + count]);
-            passed += count;
+            visit(Some(&aggregate.name), at, passed);
+            passed += plan.flows[at].count as usize;
         }
     }
 }
 
-/// The rows of paced sources, of policing and of late packets.
-pub(crate) fn paced_rows(
+/// Visit the counters of each group of calls, with its place in the plan: first those of no
+/// aggregate, then by aggregate.
+pub(crate) fn visit_calls(
     plan: &Plan<'_>,
     wired: &mut Wired,
-) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
-    let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
+    mut visit: impl FnMut(usize, &[CallCount]),
+) {
+    visit_groups(plan, |_, at, passed| {
+        if plan.flows[at].has_calls() {
+            let count = plan.flows[at].count as usize;
+            let own = wired.own_counters::<Vec<CallCount>>(wired.senders[at]);
+            visit(at, &own[passed..passed + count]);
+        }
+    });
+}
+
+/// Adds the rows of policing and of late packets.
+fn add_policing(plan: &Plan<'_>, wired: &mut Wired, tables: &mut RowTables) {
     let mut first = FlowId::new(0);
     for (at, flow) in plan.flows.iter().enumerate() {
-        let senders = wired.senders[at];
-        if flow.is_paced() {
-            let frames: Vec<FrameCount> = if flow.has_frames() {
-                wired.own_counters::<Vec<_>>(FlowPlan::receivers(senders)).clone()
-            } else {
-                Vec::new()
-            };
-            let own = wired.own_counters::<Vec<PacedCount>>(senders);
-            paced.push(PacedResult::of(flow.name.clone(), own, &frames));
-        }
-        if let Some((policer, _)) = flow.policer(senders) {
+        if let Some((policer, _)) = flow.policer(wired.senders[at]) {
             let own = wired.own_counters::<PolicerCount>(policer);
-            policing.push(PolicingResult::of(flow.name.clone(), own));
+            tables.add(Rows::one(PolicingResult::of(flow.name.clone(), own)));
         }
         if flow.counts_late() {
             let meter = |flow| wired.network.delivery_meter::<Lateness>(flow);
             let own: Vec<_> =
                 (0..flow.count).map(|index| first.nth(index)).filter_map(meter).collect();
-            lateness.push(LatenessResult::of(flow.name.clone(), &own));
+            tables.add(Rows::one(LatenessResult::of(flow.name.clone(), &own)));
         }
         first = first.nth(flow.count);
     }
-    (paced, policing, lateness)
-}
-
-/// The rows of adaptive video.
-pub(crate) fn video_rows(plan: &Plan<'_>, wired: &mut Wired) -> Vec<VideoResult> {
-    let mut rows = Vec::new();
-    for (at, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.has_video()) {
-        let receivers = FlowPlan::receivers(wired.senders[at]);
-        let own = wired.own_counters::<Vec<Viewer>>(receivers);
-        rows.push(VideoResult::of(flow.name.clone(), own));
-    }
-    rows
-}
-
-/// The rows of transfers.
-pub(crate) fn transfer_rows(plan: &Plan<'_>, wired: &mut Wired) -> Vec<TransferResult> {
-    let mut rows = Vec::new();
-    for (at, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.has_transfers()) {
-        let receivers = FlowPlan::receivers(wired.senders[at]);
-        let own = wired.own_counters::<TransferCount>(receivers);
-        rows.push(TransferResult::of(flow.name.clone(), own));
-    }
-    rows
 }

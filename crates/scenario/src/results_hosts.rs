@@ -1,6 +1,6 @@
 //! Results of the hosts where flows begin and end.
 
-use forebay_mechanisms::FlowGroups;
+use forebay_laws::FlowGroups;
 use forebay_network::{FlowCount, Histogram, columns};
 use forebay_units::Span;
 use serde::Serialize;

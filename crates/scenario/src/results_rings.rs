@@ -1,8 +1,11 @@
 //! Results of packet rings.
 
+use forebay_elements::{Row, RowKind, RowsOf};
 use forebay_network::{LinkCount, columns};
 use forebay_units::Span;
 use serde::Serialize;
+
+use crate::plan::{Plan, Wired};
 
 columns! {
     /// Results of a ring: of all its spans together, which have rows among `links` too.
@@ -24,6 +27,28 @@ columns! {
         /// Packets dropped at the stations.
         pub drops: u64 = Packets as "dropped",
     }
+}
+
+impl Row for RingResult {
+    const KIND: RowKind = RowKind {
+        name: "rings",
+        meaning: "A row a ring; empty if there are none.",
+        of: RowsOf::Links,
+        titles: &[("", "rings")],
+        columns: Self::COLUMNS,
+    };
+}
+
+/// The rows of rings.
+pub(crate) fn ring_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<RingResult> {
+    let counters = wired.network.counters();
+    let row = |(number, name): (usize, &String)| {
+        let spans = plan.links.iter().zip(&counters.links);
+        let own = spans.filter(|(link, _)| link.span.is_some_and(|span| span.ring == number));
+        let own: Vec<_> = own.map(|(_, count)| count).collect();
+        RingResult::of(name.clone(), &own, measured)
+    };
+    plan.rings.iter().map(|ring| &ring.name).enumerate().map(row).collect()
 }
 
 impl RingResult {

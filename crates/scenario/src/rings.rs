@@ -1,15 +1,16 @@
 //! Reading packet rings and making their elements.
 
+use forebay_elements::names_of;
+use forebay_elements::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
-use forebay_mechanisms::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts};
+use forebay_laws::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts};
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 
 use crate::bounds::{check_delay, check_rate};
 use crate::names::fault;
 use crate::sections::{
-    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, names_of,
+    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers,
 };
 use forebay_network::LinkId;
 

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use forebay_elements::RowTables;
 use forebay_invariants::Report;
 use forebay_kernel::Streams;
 use forebay_network::LawFault;
@@ -28,10 +29,8 @@ use crate::parse;
 use crate::plan::{Plan, Wired};
 use crate::profiles;
 use crate::results::{LinkResult, RunResult, flow_rows};
-use crate::results_classes::class_rows;
-use crate::results_elements::{call_rows, paced_rows, transfer_rows, video_rows};
+use crate::results_elements::tables;
 use crate::results_hosts::host_rows;
-use crate::results_rings::RingResult;
 use crate::sections::ABSENT;
 use crate::series::Series;
 use crate::stopped::Stopped;
@@ -73,12 +72,12 @@ const LONG_CHUNK: u64 = 1 << 19;
 
 impl Scenario {
     /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on
-    /// top. It can choose from all mechanisms of [`forebay_mechanisms`].
+    /// top. It can choose from all mechanisms of [`forebay_laws`].
     ///
     /// # Errors
     /// The first thing that is wrong, with line or key path, what was read and what is allowed.
     pub fn parse(text: &str, file: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
-        Self::parse_with(&forebay_mechanisms::registry(), text, file, assignments)
+        Self::parse_with(&forebay_elements::registry(), text, file, assignments)
     }
 
     /// As [`Scenario::parse`], for a scenario that can choose from the mechanisms of `registry`.
@@ -342,6 +341,7 @@ impl Scenario {
         wired.network.stop_on(Arc::clone(&control.cancel));
         let supervisor = Supervisor::new(control, options.limits, estimate);
         let run = Run {
+            registry: &self.registry,
             plan,
             wired,
             supervisor,
@@ -412,6 +412,7 @@ fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
 
 /// A wired network on its way through simulated time.
 pub(crate) struct Run<'a> {
+    registry: &'a Registry,
     pub(crate) plan: Plan<'a>,
     pub(crate) wired: Wired,
     pub(crate) supervisor: Supervisor<&'a Control>,
@@ -525,6 +526,11 @@ impl Run<'_> {
         }
     }
 
+    /// The rows of kinds that not every run has, over a window of `measured`.
+    pub(crate) fn tables_of(&mut self, measured: Span) -> RowTables {
+        tables(&self.plan, &mut self.wired, self.registry, measured)
+    }
+
     pub(crate) fn result(&mut self, (events, hops): (u64, u64)) -> RunResult {
         let measured = self.plan.parameters.duration - self.plan.parameters.warm_up;
         let network = &mut self.wired.network;
@@ -544,21 +550,7 @@ impl Run<'_> {
                 LinkResult::of(plan.name.clone(), count, measured, plan.offered(window))
             })
             .collect();
-        let rings = self.plan.rings.iter().zip(0..);
-        let rings = rings
-            .map(|(ring, number)| {
-                let spans = self.plan.links.iter().zip(&counters.links);
-                let own =
-                    spans.filter(|(plan, _)| plan.span.is_some_and(|span| span.ring == number));
-                let own: Vec<_> = own.map(|(_, count)| count).collect();
-                RingResult::of(ring.name.clone(), &own, measured)
-            })
-            .collect();
-        let calls = call_rows(&self.plan, &mut self.wired, measured);
-        let (paced, policing, lateness) = paced_rows(&self.plan, &mut self.wired);
-        let transfers = transfer_rows(&self.plan, &mut self.wired);
-        let video = video_rows(&self.plan, &mut self.wired);
-        let classes = class_rows(&self.plan, &mut self.wired, measured);
+        let tables = self.tables_of(measured);
         RunResult {
             name: String::new(),
             digest,
@@ -576,14 +568,7 @@ impl Run<'_> {
             groups,
             hosts,
             links,
-            classes,
-            transfers,
-            video,
-            calls,
-            paced,
-            policing,
-            lateness,
-            rings,
+            tables,
         }
     }
 }

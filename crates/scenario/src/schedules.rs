@@ -1,6 +1,6 @@
 //! Links that change: rates and delays over time, and traces of opportunities for delivery.
 
-use forebay_mechanisms::element::link::{
+use forebay_elements::link::{
     Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule,
 };
 use forebay_parameters::{DataFile, Fault, Parameters, Problem, Section, parameters};

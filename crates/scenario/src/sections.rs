@@ -1,7 +1,7 @@
 //! The fixed sections of a scenario file.
 
-use forebay_mechanisms::Dscp;
-use forebay_parameters::{Category, Section, Spread, choice, parameters};
+use forebay_laws::Dscp;
+use forebay_parameters::{Spread, choice, parameters};
 use forebay_units::{Rate, Size, Span};
 
 use crate::schedules::ChangeParameters;
@@ -206,15 +206,8 @@ parameters! {
     }
 }
 
-/// Keys of a flow that name mechanisms.
-pub(crate) const FLOW_MECHANISMS: &[&str] =
-    &["tcp", "udp", "media", "calls", "paced", "traffic", "linked", "policing"];
-
-/// Keys of media that name mechanisms.
-pub(crate) const MEDIA_MECHANISMS: &[&str] = &["adaptation"];
-
-/// Keys of paced sources that name mechanisms.
-pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace", "frames", "efcn"];
+/// Keys of a flow that name mechanisms, beside those of transports.
+pub(crate) const FLOW_MECHANISMS: &[&str] = &["traffic", "linked", "policing"];
 
 parameters! {
     /// Policing of each flow of a group by itself: a peak rate controller, then a leaky bucket.
@@ -227,9 +220,6 @@ parameters! {
 
 /// Keys of policing that are sections of their own.
 pub(crate) const POLICING_SECTIONS: &[&str] = &["peak", "bucket"];
-
-/// Keys of calls that are sections of their own.
-pub(crate) const CALL_SECTIONS: &[&str] = &["surges"];
 
 parameters! {
     /// An ingress-egress aggregate of calls: the flow control of a PCN domain for one pair of edge
@@ -297,13 +287,6 @@ choice! {
         /// Every group has a row with the sums of its flows, and how these spread.
         Groups = "groups",
     }
-}
-
-/// The names of the mechanisms of a category, for messages.
-pub(crate) fn names_of<C: Category>(section: &Section<'_>) -> String {
-    let names: Vec<&str> =
-        section.registry().entries::<C>().iter().map(|entry| entry.name).collect();
-    names.join(", ")
 }
 
 /// Echo of an optional parameter that is left out.

@@ -33,7 +33,7 @@ pub(crate) fn warn_of_unlimited_queues(links: &[LinkPlan<'_>], flows: &[FlowPlan
     }
     let mut loads = vec![Load::default(); links.len()];
     for flow in flows {
-        let rate = if flow.is_endless() {
+        let rate = if flow.facts.endless {
             f64::INFINITY
         } else if let Some(rate) = flow.mean_rate() {
             rate.bps() as f64 * f64::from(flow.count)
@@ -75,7 +75,7 @@ impl<'p> Load<'p> {
             }
             _ => self.sources += rate,
         }
-        if flow.is_tcp() {
+        if flow.facts.adapts {
             self.tcp.get_or_insert(&flow.name);
         }
     }

@@ -4,7 +4,7 @@
 //! The language is a subset of that of packetdrill (N. Cardwell et al., packetdrill: scriptable
 //! network stack testing, from sockets to packets, *USENIX ATC*, 2013). [`Script::read`] reads any
 //! text, or says where it is not of the language; [`Script::run`] drives the sender or the receiver
-//! of `forebay_mechanisms::element::tcp`, the same that scenarios use, under a virtual clock.
+//! of `forebay_elements::tcp`, the same that scenarios use, under a virtual clock.
 //! Nothing is tolerated: a packet is sent at the instant that the script names, or the script
 //! fails.
 //!

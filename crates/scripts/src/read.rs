@@ -26,7 +26,7 @@ impl Script {
     /// The first thing that is not of the language, or that the model does not have: line, column,
     /// what was read, what is allowed.
     pub fn read(text: &str, name: &str, set: &[String]) -> Result<Self, Problem> {
-        Self::read_with(text, name, set, &forebay_mechanisms::registry())
+        Self::read_with(text, name, set, &forebay_laws::registry())
     }
 
     /// Read a script as [`Script::read`], with the congestion controls that `registry` has.
@@ -374,7 +374,7 @@ fn role_of(events: &[Event]) -> Result<Role, Slip> {
     }
 }
 
-type Tcp = forebay_mechanisms::element::tcp::TcpParameters;
+type Tcp = forebay_elements::tcp::TcpParameters;
 
 /// Refuse what this end of a connection does not have.
 fn check(script: &mut Script, tcp: &Tcp) -> Result<(), Slip> {
@@ -420,7 +420,7 @@ fn check(script: &mut Script, tcp: &Tcp) -> Result<(), Slip> {
 }
 
 fn check_options(segment: &Segment, tcp: &Tcp, at: usize) -> Result<(), Slip> {
-    use forebay_mechanisms::element::tcp::Recovery;
+    use forebay_elements::tcp::Recovery;
     if !segment.sack.is_empty() && tcp.recovery != Recovery::Sack {
         return slip(at, "a sack option, but --recovery is not sack");
     }

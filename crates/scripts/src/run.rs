@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forebay_engine::Network;
-use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::tcp::{
+use forebay_elements::FlowGroup;
+use forebay_elements::tcp::{
     CongestionState, SenderState, TcpParameters, TcpReceivers, TcpSenders,
 };
-use forebay_mechanisms::traffic::pool_of;
+use forebay_engine::Network;
+use forebay_kernel::{Stream, Streams};
+use forebay_laws::traffic::pool_of;
 use forebay_network::{
     Burst, Context, Ecn, Element, FlowId, LogicalProcess, Marking, Packet, PacketKind, RouteId,
     SackBlocks, Traffic,
@@ -47,7 +47,7 @@ impl Script {
     /// # Errors
     /// If an event asks for what the model cannot do, such as an acknowledgement of half a segment.
     pub fn run(&self) -> Result<Report, Problem> {
-        self.run_with(&forebay_mechanisms::registry())
+        self.run_with(&forebay_laws::registry())
     }
 
     /// Run a script that [`Script::read_with`] has read with `registry`.

@@ -1,7 +1,7 @@
 //! Parameters of the connection: lines `--KEY=VALUE` at the head of a script.
 
-use forebay_mechanisms::control::{ControlFactory, Controls};
-use forebay_mechanisms::element::tcp::TcpParameters;
+use forebay_elements::tcp::TcpParameters;
+use forebay_laws::control::{ControlFactory, Controls};
 use forebay_parameters::{
     Echo, Node, Parameters, Registry, Section, Table, Value, choose_or, did_you_mean,
 };

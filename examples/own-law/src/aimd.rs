@@ -1,6 +1,6 @@
 //! Additive increase, multiplicative decrease with any increase and decrease.
 
-use forebay_mechanisms::control::{BuildControl, ControlFactory};
+use forebay_laws::control::{BuildControl, ControlFactory};
 use forebay_network::{Ack, CongestionControl, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;

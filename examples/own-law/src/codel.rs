@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, Queue};
+use forebay_laws::LinkFacts;
+use forebay_laws::queue::{BuildQueue, Queue};
 use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use forebay_mechanisms::control::{BuildControl, ControlFactory};
+use forebay_laws::control::{BuildControl, ControlFactory};
 use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};

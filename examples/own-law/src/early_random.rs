@@ -1,8 +1,8 @@
 //! Early random drop: one probability for every arrival at a queue that is longer than a threshold.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, Queue};
+use forebay_laws::LinkFacts;
+use forebay_laws::queue::{BuildQueue, Queue};
 use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 

@@ -9,8 +9,8 @@ mod codel;
 mod copa;
 mod early_random;
 
-use forebay_mechanisms::control::Controls;
-use forebay_mechanisms::queue::Queues;
+use forebay_laws::control::Controls;
+use forebay_laws::queue::Queues;
 use forebay_scenario::Registry;
 
 forebay_law_abi::export_law!(early_random::ENTRY, codel::ENTRY, aimd::ENTRY, copa::ENTRY);

@@ -96,7 +96,7 @@ fn catalogue_and_schema_have_them() {
 fn a_name_is_given_once() {
     let mut registry = registry().unwrap();
     let again: Vec<_> =
-        registry.entries::<forebay_mechanisms::queue::Queues>().iter().take(1).copied().collect();
-    let refused = registry.add::<forebay_mechanisms::queue::Queues>(&again);
+        registry.entries::<forebay_laws::queue::Queues>().iter().take(1).copied().collect();
+    let refused = registry.add::<forebay_laws::queue::Queues>(&again);
     assert!(refused.unwrap_err().contains("already"));
 }

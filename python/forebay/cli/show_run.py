@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from forebay import text
 from forebay.cli.terminal import MOST, Grid, print_page
+from forebay.run.columns import shown_kinds
 from forebay.run.laws import law_sentence
-from forebay.run.shown import SHOWN, proof_tables, shown_tables, tells_hosts
+from forebay.run.shown import proof_tables, shown_tables, tells_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     left_out = {"flows" if by_group else "groups"}
     if not tells_hosts(document):
         left_out.add("hosts")
-    for kind in SHOWN:
+    for kind in shown_kinds():
         if kind not in left_out:
             yield from (Grid(*table) for table in shown_tables(kind, document[kind], most=MOST))
     yield from (Grid(*table) for table in proof_tables(document))

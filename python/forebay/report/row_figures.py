@@ -23,8 +23,8 @@ from forebay.drawing import (
     top_legend,
     top_legend_inches,
 )
-from forebay.run.columns import Column, columns
-from forebay.run.shown import ALWAYS, SHOWN
+from forebay.run.columns import Column, columns, shown_kinds
+from forebay.run.shown import ALWAYS
 from forebay.run.words import axis_scale, name_of, unit_at
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def purposes(document: Mapping[str, Any]) -> list[Figure]:
     matter most, measured ones before counts."""
     tags = _tags(document["groups"])
     found = []
-    for kind in SHOWN:
+    for kind in shown_kinds():
         rows = document.get(kind, [])
         if kind in ("flows", "hosts", *ALWAYS) or not rows:
             continue

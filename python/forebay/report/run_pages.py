@@ -13,10 +13,10 @@ from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.row_figures import purposes, throughputs
 from forebay.report.run_figures import Recorded, delays, details, timeline
 from forebay.report.scenario import scenario_section
-from forebay.run.columns import columns
+from forebay.run.columns import columns, shown_kinds
 from forebay.run.documents import read_document
 from forebay.run.resolved import SHAPE, assigned_value
-from forebay.run.shown import ALWAYS, SHOWN, Most, proof_tables, shown_tables, tells_hosts
+from forebay.run.shown import ALWAYS, Most, proof_tables, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
@@ -58,7 +58,7 @@ RUN = {
         "differing": [{"quantity": str, **dict.fromkeys(("listed", "low", "high"), (float, None))}],
     },
     "scenario?": SHAPE,
-    **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in SHOWN},
+    **{f"{kind}{'' if kind in ALWAYS else '?'}": _rows(kind) for kind in shown_kinds()},
 }
 """Parts of a run's document that the page shows."""
 
@@ -68,7 +68,7 @@ MAX_ROWS = 40
 """Rows of a table where there are more than those."""
 MAX_UNFOLDED_ROWS = 16
 """Rows of a table that is not folded."""
-LINKS = ("links", "rings", "classes")
+LINKS = [kind.name for kind in shown_kinds().values() if kind.of == "links"]
 """The kinds of rows in the section of links."""
 
 
@@ -152,7 +152,7 @@ class _Tables:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
-        rows = sum(len(document.get(kind, ())) for kind in SHOWN)
+        rows = sum(len(document.get(kind, ())) for kind in shown_kinds())
         self._most = Most(MAX_ROWS, MAX_ROWS - 8, "run.json has all") if rows > MAX_ALL else None
 
     def of(self, kind: str) -> list[Table]:
@@ -178,7 +178,7 @@ class _Tables:
 
     def others(self) -> list[Table]:
         """The tables of hosts where they tell more than groups, of transfers, calls and so on."""
-        kinds = [kind for kind in SHOWN if kind not in ("flows", "groups", "hosts", *LINKS)]
+        kinds = [kind for kind in shown_kinds() if kind not in ("flows", "groups", "hosts", *LINKS)]
         kinds = ["hosts", *kinds] if tells_hosts(self._document) else kinds
         return [table for kind in kinds for table in self.of(kind)]
 

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Column",
+    "Kind",
     "columns",
     "kinds",
     "numbers",
     "percentile_note",
+    "shown_kinds",
     "unit_in",
 ]
 
@@ -74,13 +76,36 @@ class Column:
         return cell(value, symbolised(self.unit)) if self.is_number else str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of rows that a run can have, as the engine declares it.
+
+    `of` is what its rows belong to, `"flows"` or `"links"`. `titles` are those of its tables by
+    what the columns call the table, empty for the main one.
+    """
+
+    name: str
+    of: str
+    titles: dict[str, str]
+
+
+@cache
+def _described() -> Any:
+    return json.loads(native().result_columns())
+
+
 @cache
 def _parts() -> dict[str, dict[str, Column]]:
-    described = json.loads(native().result_columns())
     return {
         part: {column["name"]: Column(**column) for column in columns}
-        for part, columns in described.items()
+        for part, columns in _described()["columns"].items()
     }
+
+
+@cache
+def shown_kinds() -> dict[str, Kind]:
+    """The kinds of rows that a run can have, by name, in the order in which they are shown."""
+    return {kind["name"]: Kind(**kind) for kind in _described()["kinds"]}
 
 
 def columns(part: str) -> dict[str, Column]:

@@ -6,38 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from forebay import text
-from forebay.run.columns import Column, columns
+from forebay.run.columns import Column, columns, shown_kinds
 from forebay.run.words import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-__all__ = ["ALWAYS", "SHOWN", "Most", "ShownTable", "proof_tables", "shown_tables", "tells_hosts"]
+__all__ = ["ALWAYS", "Most", "ShownTable", "proof_tables", "shown_tables", "tells_hosts"]
 
 ShownTable: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 """The title of a table, the heads of its columns, and its rows; the first column are names."""
-
-_DELAYS = "one-way delay: percentiles over packets"
-SHOWN: Mapping[str, Mapping[str, str]] = {
-    "flows": {"": "flows", "delays": _DELAYS},
-    "groups": {"": "flows, by group", "delays": _DELAYS},
-    "hosts": {"": "hosts: what they send, and what they receive"},
-    "transfers": {"": "transfers: completion times and slowdowns"},
-    "video": {"": "adaptive video"},
-    "calls": {"": "calls (present: time average and maximum)"},
-    "paced": {
-        "": "paced sources: rate over nominal rate",
-        "notices": "notifications to paced sources",
-        "frames": "frames of paced sources",
-    },
-    "policing": {"": "policing (queue in packets)"},
-    "lateness": {"": "late packets"},
-    "rings": {"": "rings"},
-    "links": {"": "links (queues in packets)"},
-    "classes": {"": "classes of queues (in packets)"},
-}
-"""The titles of tables by kind of rows and by what the engine calls the table of a column."""
 
 ALWAYS = ("groups", "links")
 """The kinds of rows that every run has."""
@@ -73,7 +52,7 @@ def shown_tables(
     is zero. Every run has a table of groups and one of links. Where packets of several precedences
     came to a link, a further table has its columns by precedence.
     """
-    for table, title in SHOWN[kind].items():
+    for table, title in shown_kinds()[kind].titles.items():
         parts = (table, _WIDE) if wide and not table else (table,)
         having = [each for each in columns(kind).values() if each.head and each.table in parts]
         # Sorted stably, so that the order of the engine stays among those without a place.

@@ -1,7 +1,7 @@
 //! Conditioners.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::conditioner::BuildConditioner;
+use forebay_laws::conditioner::BuildConditioner;
 use forebay_network::{Conditioner, Ecn, Verdict};
 use forebay_parameters::{Entry, Problem};
 use forebay_units::{Size, Time};

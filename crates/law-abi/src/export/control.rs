@@ -1,7 +1,7 @@
 //! Congestion controls.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::control::BuildControl;
+use forebay_laws::control::BuildControl;
 use forebay_network::{Ack, CongestionControl, LostSegment, RateSample, Signal, Window};
 use forebay_parameters::{Entry, Problem};
 

@@ -1,7 +1,7 @@
 //! Impairments.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::impairment::{BuildImpairment, Impairment, Passage};
+use forebay_laws::impairment::{BuildImpairment, Impairment, Passage};
 use forebay_network::DropReason;
 use forebay_parameters::{Entry, Problem};
 

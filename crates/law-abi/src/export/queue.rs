@@ -1,7 +1,7 @@
 //! Queues: drop policies and queue disciplines.
 
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::queue::{AnyDropPolicy, BuildQueue, Queue};
+use forebay_laws::queue::{AnyDropPolicy, BuildQueue, Queue};
 use forebay_network::{
     Arrival, Backlog, Departure, DropPolicy, DropReason, FlowId, NextPacket, Packet, QueueDisc,
     QueuedInfo, RouteId, Verdict,

@@ -1,7 +1,7 @@
 //! Traffic.
 
 use forebay_kernel::Stream;
-use forebay_mechanisms::traffic::{BuildTraffic, TrafficKind};
+use forebay_laws::traffic::{BuildTraffic, TrafficKind};
 use forebay_network::Traffic;
 use forebay_parameters::{Entry, Problem};
 

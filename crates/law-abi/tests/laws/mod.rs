@@ -22,8 +22,8 @@ impl DropPolicy for Open {
 pub mod everything {
     use std::cell::RefCell;
 
-    use forebay_mechanisms::LinkFacts;
-    use forebay_mechanisms::queue::{BuildQueue, Queue};
+    use forebay_laws::LinkFacts;
+    use forebay_laws::queue::{BuildQueue, Queue};
     use forebay_parameters::{
         Choice, Entry, Length, Parameter, Parameters, Problem, Section, choice, parameters,
     };
@@ -129,8 +129,8 @@ pub mod everything {
 /// A drop policy that draws, and panics at 13 ps.
 pub mod draws {
     use forebay_kernel::Stream;
-    use forebay_mechanisms::LinkFacts;
-    use forebay_mechanisms::queue::{BuildQueue, Queue};
+    use forebay_laws::LinkFacts;
+    use forebay_laws::queue::{BuildQueue, Queue};
     use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
     use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 
@@ -186,8 +186,8 @@ pub mod draws {
 /// A discipline with room for two packets, of which the last goes first and the oldest makes room.
 pub mod swaps {
     use forebay_kernel::Stream;
-    use forebay_mechanisms::LinkFacts;
-    use forebay_mechanisms::queue::{BuildQueue, Queue};
+    use forebay_laws::LinkFacts;
+    use forebay_laws::queue::{BuildQueue, Queue};
     use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
     use forebay_parameters::{Entry, Problem, Section};
     use forebay_units::Time;
@@ -239,7 +239,7 @@ pub mod swaps {
 /// A control that writes what it is told.
 pub mod control {
     use forebay_law_abi::abi;
-    use forebay_mechanisms::control::{BuildControl, ControlFactory};
+    use forebay_laws::control::{BuildControl, ControlFactory};
     use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
     use forebay_parameters::{Entry, Problem, Section};
     use forebay_units::Time;
@@ -332,7 +332,7 @@ pub mod control {
 /// Three transfers of one random size, at exponential gaps of 1 ms.
 pub mod traffic {
     use forebay_kernel::Stream;
-    use forebay_mechanisms::traffic::{BuildTraffic, TrafficKind};
+    use forebay_laws::traffic::{BuildTraffic, TrafficKind};
     use forebay_network::{Burst, Traffic};
     use forebay_parameters::{Entry, Problem, Section};
     use forebay_units::{Size, Span};
@@ -367,7 +367,7 @@ pub mod traffic {
 /// A wire that goes by the size of packets.
 pub mod wire {
     use forebay_kernel::Stream;
-    use forebay_mechanisms::impairment::{BuildImpairment, Impairment, Passage};
+    use forebay_laws::impairment::{BuildImpairment, Impairment, Passage};
     use forebay_network::{DropReason, Packet};
     use forebay_parameters::{Entry, Problem, Section};
     use forebay_units::{Span, Time};
@@ -409,8 +409,8 @@ pub mod wire {
 /// A marker that colours by the round-trip time in ms, and sets CE.
 pub mod marker {
     use forebay_kernel::Stream;
-    use forebay_mechanisms::LinkFacts;
-    use forebay_mechanisms::conditioner::BuildConditioner;
+    use forebay_laws::LinkFacts;
+    use forebay_laws::conditioner::BuildConditioner;
     use forebay_network::{Conditioner, Ecn, Packet, Verdict};
     use forebay_parameters::{Entry, Problem, Section};
     use forebay_units::{Size, Span, Time};
@@ -452,8 +452,8 @@ pub mod marker {
 /// A queue that is something else with other parameters.
 pub mod changes {
     use forebay_kernel::Stream;
-    use forebay_mechanisms::LinkFacts;
-    use forebay_mechanisms::queue::{BuildQueue, Queue};
+    use forebay_laws::LinkFacts;
+    use forebay_laws::queue::{BuildQueue, Queue};
     use forebay_network::{Arrival, DropPolicy, Verdict};
     use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 

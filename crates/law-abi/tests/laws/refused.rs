@@ -2,9 +2,9 @@
 
 use forebay_kernel::Stream;
 use forebay_law_abi::{abi, export_law};
-use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::{BuildQueue, Queue, Queues};
-use forebay_mechanisms::traffic::{BuildTraffic, RequestPlan, TrafficKind};
+use forebay_laws::LinkFacts;
+use forebay_laws::queue::{BuildQueue, Queue, Queues};
+use forebay_laws::traffic::{BuildTraffic, RequestPlan, TrafficKind};
 use forebay_network::{
     Backlog, Burst, Departure, Discard, NextPacket, Packet, QueueDisc, Traffic, Verdict,
 };

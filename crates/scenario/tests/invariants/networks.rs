@@ -216,6 +216,7 @@ impl Draw {
                 (_, true, 0) => "calls",
                 _ if self.wants("control") && group == 0 => "tcp",
                 _ if self.wants("adaptation") && group == 0 => "media",
+                _ if self.wants("transport") && group == 0 => self.wanted.1,
                 _ => self.one_of(&["tcp", "udp", "udp", "tcp", "calls", "paced"]),
             };
             text += &self.flow(group, routers, kind, explicit && group == 0);
@@ -321,6 +322,7 @@ impl Draw {
             (routers + 1, 0)
         };
         let precedence = self.below(3);
+        self.chosen.push(format!("transport {kind}"));
         let mut text = format!(
             "[flows.\"{}\"]\nfrom = \"n{from}\"\nto = \"n{to}\"\nprecedence = {precedence}\n",
             self.named("f", group)

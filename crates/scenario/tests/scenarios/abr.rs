@@ -33,7 +33,7 @@ fn greedy(name: &str, from: &str, to: &str, count: u32, more: &str) -> String {
 }
 
 fn paced<'r>(result: &'r RunResult, name: &str) -> &'r PacedResult {
-    result.paced.iter().find(|row| row.name == name).unwrap()
+    result.rows::<PacedResult>().iter().find(|row| row.name == name).unwrap()
 }
 
 /// Rate that each source of a group sent in Mbit/s, resource-management cells included: 32 cells

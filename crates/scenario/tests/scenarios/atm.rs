@@ -21,15 +21,15 @@ fn group(runs: &[RunResult], name: &str) -> Interval {
 }
 
 fn paced<'r>(result: &'r RunResult, name: &str) -> &'r PacedResult {
-    result.paced.iter().find(|row| row.name == name).unwrap()
+    result.rows::<PacedResult>().iter().find(|row| row.name == name).unwrap()
 }
 
 fn policing<'r>(result: &'r RunResult, name: &str) -> &'r PolicingResult {
-    result.policing.iter().find(|row| row.name == name).unwrap()
+    result.rows::<PolicingResult>().iter().find(|row| row.name == name).unwrap()
 }
 
 fn lateness<'r>(result: &'r RunResult, name: &str) -> &'r LatenessResult {
-    result.lateness.iter().find(|row| row.name == name).unwrap()
+    result.rows::<LatenessResult>().iter().find(|row| row.name == name).unwrap()
 }
 
 /// Poisson cells of both priorities at a load of 0.3 and 0.5, with and without CLP, under `queue`.
@@ -203,11 +203,16 @@ fn cells_and_notifications_are_conserved_by_class() {
         }
     }
     let satellite = link(&result, "satellite");
-    let marked = sums(result.policing.iter().map(|row| [row.marked_by_peak, row.marked_by_bucket]));
+    let marked = sums(
+        result
+            .rows::<PolicingResult>()
+            .iter()
+            .map(|row| [row.marked_by_peak, row.marked_by_bucket]),
+    );
     assert!(marked[0] > 0 && marked[1] > 0, "{marked:?}: both mark");
     let clp = satellite.arrived_packets[2] + satellite.arrived_packets[3];
     assert_eq!(clp, marked[0] + marked[1]);
-    let dropped: u64 = result.policing.iter().map(|row| row.dropped).sum();
+    let dropped: u64 = result.rows::<PolicingResult>().iter().map(|row| row.dropped).sum();
     assert_eq!(satellite.drop_reasons.policed, dropped);
     assert!(satellite.drop_reasons.selective > 0, "nothing was dropped for its CLP");
     // Only cells with CLP=1 are dropped at the thresholds.
@@ -280,7 +285,7 @@ fn every_change_of_rate_is_one_that_the_control_has() {
 #[test]
 fn notifications_take_the_way_back_one_at_a_time() {
     let result = run(CONTROL);
-    for row in &result.paced {
+    for row in result.rows::<PacedResult>() {
         let alone = 2e-3 + 424.0 / 8e6;
         assert!(row.notice_delay_s >= alone - 1e-12, "{row:?}");
         assert!(row.notice_delay_s < 2.0 * alone, "{row:?}");
@@ -454,7 +459,8 @@ fn forward_notifications_take_the_way_of_the_cells() {
     let hearing = "[flows.voice.paced]\nefcn = { interval = \"20 ms\" }";
     let heard = |text: &str| {
         let result = run(text);
-        let row = result.paced.iter().find(|row| row.name == "voice").unwrap().clone();
+        let row =
+            result.rows::<PacedResult>().iter().find(|row| row.name == "voice").unwrap().clone();
         assert!(row.accepted_rate_notices > 10 && row.accepted_discard_notices == 0, "{row:?}");
         let marked: u64 = result.groups.iter().map(|group| group.counted.marked_packets).sum();
         (row.first_notice_s.unwrap(), row.notice_delay_s, marked)

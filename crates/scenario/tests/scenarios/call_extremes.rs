@@ -1,12 +1,12 @@
 //! Zero, tiny and huge parameters of calls and of their control: refused with a problem, or
 //! survived with every call accounted for.
 
-use forebay_mechanisms::admission::ADMISSIONS;
-use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
-use forebay_mechanisms::termination::TERMINATIONS;
-use forebay_mechanisms::traffic::TRAFFICS;
+use forebay_elements::calls::{CallParameters, ProbingParameters, SurgeParameters};
+use forebay_laws::admission::ADMISSIONS;
+use forebay_laws::termination::TERMINATIONS;
+use forebay_laws::traffic::TRAFFICS;
 use forebay_parameters::{Field, Parameters};
-use forebay_scenario::{Control, RunOptions, Scenario};
+use forebay_scenario::{CallResult, Control, RunOptions, Scenario};
 
 use crate::extremes::{VALUES, trouble, without};
 use crate::support::{choice, example};
@@ -40,7 +40,7 @@ fn trouble_with_calls(text: &str) -> Option<String> {
     }
     let scenario = Scenario::parse(text, "test.toml", &[]).ok()?;
     let (result, _) = scenario.run(&RunOptions::default(), &Control::default()).ok()?;
-    let unsound = result.calls.iter().find(|calls| {
+    let unsound = result.rows::<CallResult>().iter().find(|calls| {
         let begun = calls.admitted + calls.rerouted;
         let over = calls.ended + calls.terminated + calls.refused;
         let most = u64::from(calls.max_present);

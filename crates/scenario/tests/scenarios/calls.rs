@@ -119,7 +119,12 @@ fn a_call_of_two_flows_takes_one_line() {
     for media in [SILENT, LINKED] {
         let class = format!("calls = {{ rate = \"200 /s\" }}\n{media}");
         let result = run(&network("2 s", &lines(10), &class, ""));
-        assert!(result.calls.iter().all(|class| class.present == 10 && class.blocked > 100));
+        assert!(
+            result
+                .rows::<forebay_scenario::CallResult>()
+                .iter()
+                .all(|class| class.present == 10 && class.blocked > 100)
+        );
     }
 }
 

@@ -27,7 +27,7 @@ fn checked(text: &str) -> RunResult {
     let report = scenario.check(&RunOptions::default(), &Control::default(), &result);
     let report = report.expect("this run is never cancelled");
     assert_eq!(report.breaches(), [], "{text}");
-    if !result.classes.is_empty() {
+    if !result.rows::<ClassResult>().is_empty() {
         assert!(report.checked(Invariant::ResultClasses) > 5);
     }
     result
@@ -74,12 +74,12 @@ fn classes_add_up_to_their_link() {
         for more in ["", changing, policed] {
             let text = scenario(&queue, more);
             let result = checked(&text);
-            assert_eq!(result.classes.len(), number, "{queue}");
+            assert_eq!(result.rows::<ClassResult>().len(), number, "{queue}");
             let arrived = |class: &ClassResult| class.arrived_packets;
-            let arrived: Vec<u64> = result.classes.iter().map(arrived).collect();
+            let arrived: Vec<u64> = result.rows::<ClassResult>().iter().map(arrived).collect();
             assert!(arrived.iter().filter(|n| **n > 0).count() > 1, "{queue} {more}: {arrived:?}");
             let without = checked(&text.replace("record.classes = true\n", ""));
-            assert!(without.classes.is_empty());
+            assert!(without.rows::<ClassResult>().is_empty());
             let same = |result: &RunResult| {
                 (result.digest.clone(), result.events, format!("{:?}", result.links))
             };
@@ -110,7 +110,7 @@ fn a_class_has_its_own_packets_and_wait() {
         flow("second", 1, 800)
     );
     let result = checked(&text);
-    let [first, second] = &result.classes[..] else { panic!("there are two classes") };
+    let [first, second] = result.rows::<ClassResult>() else { panic!("there are two classes") };
     assert_eq!((&*first.name, &*second.name, &*second.link), ("l[0]", "l[1]", "l"));
     let near = |found: u64, expected: u64| assert!(found.abs_diff(expected) <= 2, "{found}");
     near(first.arrived_packets, 400);
@@ -160,7 +160,7 @@ fn series_of_classes_add_up_to_their_rows() {
         // Samples of the measured time: the 11th, at 1.1 s, and after.
         let of = |name: &str| floats(series, name)[10..].to_vec();
         for (class, packets) in [(0, 10.0), (1, 15.0)] {
-            let row = &result.classes[class];
+            let row = &result.rows::<ClassResult>()[class];
             let sum = |name: &str| of(&format!("{name}.{class}")).iter().sum::<f64>();
             assert_eq!(sum("class_drops"), row.drops as f64);
             assert_eq!(sum("class_marks"), 0.0);
@@ -192,7 +192,7 @@ fn threads_change_no_class() {
     let rows = |threads| {
         let options = RunOptions { threads, ..RunOptions::default() };
         let (result, _) = scenario.run(&options, &Control::default()).unwrap();
-        (format!("{:?}", result.classes), result.classes.len())
+        (format!("{:?}", result.rows::<ClassResult>()), result.rows::<ClassResult>().len())
     };
     let (one, two) = (rows(1), rows(2));
     assert_eq!(one, two);
@@ -207,7 +207,7 @@ fn queues_without_classes_have_no_rows() {
         "{ fq_codel = {} }",
         "{ tbf = { rate = \"900 kbit/s\", burst = \"3 kB\", queue = { fq_codel = {} } } }",
     ] {
-        assert!(checked(&scenario(queue, "")).classes.is_empty(), "{queue}");
+        assert!(checked(&scenario(queue, "")).rows::<ClassResult>().is_empty(), "{queue}");
     }
     let wrong = scenario("\"droptail\"", "").replace("classes = true", "classes = 1");
     let error = Scenario::parse(&wrong, "test.toml", &[]).err().expect("it is no yes or no");

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::queue::QUEUES;
-use forebay_mechanisms::shaper::SHAPERS;
+use forebay_laws::conditioner::CONDITIONERS;
+use forebay_laws::queue::QUEUES;
+use forebay_laws::shaper::SHAPERS;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{Control, Invariant, RunOptions, RunResult, Scenario};
 

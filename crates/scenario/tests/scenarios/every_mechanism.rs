@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use forebay_elements::Transports;
 use forebay_network::record::RecordTable;
-use forebay_parameters::About;
+use forebay_parameters::{About, Category};
 use forebay_scenario::registry;
 
 use crate::support::{inline, record};
@@ -49,11 +50,12 @@ fn network(place: &str, key: &str, value: &str) -> String {
         }
         _ => panic!("no network has mechanisms at {place}"),
     };
-    format!("{HEAD}[links.l]\n{ENDS}rate = \"1 Mbit/s\"\n{DELAY}{link}\n[flows.x]\n{ENDS}{flow}\n")
+    format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}{link}\n[flows.x]\n{ENDS}{flow}\n")
 }
 
 const HEAD: &str = "duration = \"4 s\"\nrecord = { series = \"100 ms\" }\n";
 const ENDS: &str = "from = \"a\"\nto = \"b\"\n";
+const RATE: &str = "rate = \"1 Mbit/s\"\n";
 const DELAY: &str = "delay = \"10 ms\"\n";
 const LIMITED: &str = "queue = { droptail = { limit = \"20 packets\" } }";
 const METER: &str = "conditioner = { ar_meter = { rate = \"100 kbit/s\", size = \"3 kB\", \
@@ -74,8 +76,13 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
     let registry = registry();
     for shelf in registry.shelves() {
         let shown = |entry: &About| {
-            let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(entry.example));
-            let text = network(shelf.place(), shelf.name(), &value);
+            // Each transport is a key of its own, and its example those of a group of flows.
+            let text = if shelf.name() == Transports::NAME {
+                format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{ENDS}{}\n", entry.example)
+            } else {
+                let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(entry.example));
+                network(shelf.place(), shelf.name(), &value)
+            };
             quantities(&record(&text).1)
         };
         let entries = shelf.entries();

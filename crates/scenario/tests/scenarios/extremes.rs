@@ -3,16 +3,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forebay_mechanisms::activity::ACTIVITIES;
-use forebay_mechanisms::adaptation::ADAPTATIONS;
-use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::control::CONTROLS;
-use forebay_mechanisms::detector::DETECTORS;
-use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
-use forebay_mechanisms::pace::PACES;
-use forebay_mechanisms::queue::QUEUES;
-use forebay_mechanisms::shaper::SHAPERS;
-use forebay_mechanisms::traffic::TRAFFICS;
+use forebay_laws::activity::ACTIVITIES;
+use forebay_laws::adaptation::ADAPTATIONS;
+use forebay_laws::conditioner::CONDITIONERS;
+use forebay_laws::control::CONTROLS;
+use forebay_laws::detector::DETECTORS;
+use forebay_laws::explicit_rate::EXPLICIT_RATES;
+use forebay_laws::pace::PACES;
+use forebay_laws::queue::QUEUES;
+use forebay_laws::shaper::SHAPERS;
+use forebay_laws::traffic::TRAFFICS;
 use forebay_parameters::Entry;
 use forebay_scenario::{Control, RunOptions, Scenario};
 
@@ -219,8 +219,8 @@ fn media_survive_extremes() {
         network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
     };
     battery(ADAPTATIONS, |law| media(&format!("adaptation = {law}")));
-    let fields = <forebay_mechanisms::element::media::MediaParameters as
-        forebay_parameters::Parameters>::FIELDS;
+    let fields =
+        <forebay_elements::media::MediaParameters as forebay_parameters::Parameters>::FIELDS;
     let found: Vec<String> = fields
         .iter()
         .flat_map(|field| VALUES.iter().map(move |value| format!("{} = {value}", field.name)))
@@ -269,8 +269,8 @@ fn sections_survive_extremes() {
             );
             check(network(LINK, &flows), format!("flow {key} = {value}"));
         }
-        let fields = <forebay_mechanisms::element::tcp::TcpParameters as
-            forebay_parameters::Parameters>::FIELDS;
+        let fields =
+            <forebay_elements::tcp::TcpParameters as forebay_parameters::Parameters>::FIELDS;
         for field in fields {
             let flows = format!(
                 "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\n{} = {value}\n",
@@ -279,8 +279,8 @@ fn sections_survive_extremes() {
             let core = format!("{LINK}{slow}");
             check(network(&core, &flows), format!("tcp {} = {value}", field.name));
         }
-        let fields = <forebay_mechanisms::element::paced::FrameParameters as
-            forebay_parameters::Parameters>::FIELDS;
+        let fields =
+            <forebay_elements::paced::FrameParameters as forebay_parameters::Parameters>::FIELDS;
         for field in fields {
             let flows = format!(
                 "[flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[flows.x.paced]\n\
@@ -292,8 +292,8 @@ fn sections_survive_extremes() {
             let core = format!("{LINK}{slow}");
             check(network(&core, &flows), format!("frames {} = {value}", field.name));
         }
-        let fields = <forebay_mechanisms::element::paced::EfcnParameters as
-            forebay_parameters::Parameters>::FIELDS;
+        let fields =
+            <forebay_elements::paced::EfcnParameters as forebay_parameters::Parameters>::FIELDS;
         for field in fields {
             let flows = format!(
                 "[flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[flows.x.paced]\n\

@@ -7,7 +7,7 @@ use crate::support::{flow, link, record, run, trace};
 const FRAMES: &str = include_str!("../data/atm-frames.toml");
 
 fn paced<'r>(result: &'r RunResult, name: &str) -> &'r PacedResult {
-    result.paced.iter().find(|row| row.name == name).unwrap()
+    result.rows::<PacedResult>().iter().find(|row| row.name == name).unwrap()
 }
 
 /// One source that sends one file of 1 MB, 18868 cells, over links of 21 and 6 Mbit/s and 275 ms.
@@ -114,7 +114,7 @@ fn cells_frames_and_reports_are_conserved() {
             assert_eq!(link.arrived_packets[class], out, "{} class {class}", link.name);
         }
     }
-    for row in &result.paced {
+    for row in result.rows::<PacedResult>() {
         let known = row.whole_frames + row.duplicate_frames + row.lost_frames;
         assert!(row.sent_frames - known <= u64::from(row.sources), "{row:?}");
         assert!(row.lost_frames > 5 && row.whole_frames > 100, "{row:?}");

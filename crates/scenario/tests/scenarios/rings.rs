@@ -1,6 +1,6 @@
 //! Packet rings in whole scenarios.
 
-use forebay_mechanisms::fairness::FAIRNESS;
+use forebay_laws::fairness::FAIRNESS;
 use forebay_scenario::Scenario;
 
 use crate::conservation::check;

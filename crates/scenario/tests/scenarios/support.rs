@@ -49,7 +49,7 @@ pub fn record(text: &str) -> (RunResult, Vec<RecordTable>) {
 
 /// The calls `name` of `result`.
 pub fn calls(result: &RunResult, name: &str) -> CallResult {
-    let found = result.calls.iter().find(|calls| calls.name == name);
+    let found = result.rows::<CallResult>().iter().find(|calls| calls.name == name);
     found.unwrap_or_else(|| panic!("no calls {name}")).clone()
 }
 

@@ -21,7 +21,7 @@ fn scenario(duration: &str, traffic: &str, more: &str) -> String {
 }
 
 fn transfers(result: &RunResult) -> &TransferResult {
-    &result.transfers[0]
+    &result.rows::<TransferResult>()[0]
 }
 
 /// Completion times, sizes and slowdowns of a record.
@@ -101,8 +101,8 @@ fn transfers_are_those_of_any_division() {
         scenario.run(&options, &Control::default()).unwrap().0
     };
     let (one, two) = (run(1), run(2));
-    assert_eq!(one.transfers.len(), 1);
-    assert_eq!(one.transfers, two.transfers);
+    assert_eq!(one.rows::<TransferResult>().len(), 1);
+    assert_eq!(one.rows::<TransferResult>(), two.rows::<TransferResult>());
     let found = transfers(&one);
     assert!(found.completed > 20 && found.unfinished > 0, "{found:?}");
     assert_eq!(found.completed_by_size, [0, found.completed, 0, 0]);

@@ -74,5 +74,8 @@ fn the_spans_of_a_ring_count_alike() {
                 random_phase = false } }\n";
     let result = run(text);
     let carried: f64 = result.links.iter().map(|link| link.throughput_bps).sum();
-    assert_eq!((carried, result.rings[0].throughput_bps), (1000.0, 1000.0));
+    assert_eq!(
+        (carried, result.rows::<forebay_scenario::RingResult>()[0].throughput_bps),
+        (1000.0, 1000.0)
+    );
 }

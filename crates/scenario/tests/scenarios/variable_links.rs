@@ -1,6 +1,6 @@
 //! Links whose rate or delay changes, and links driven by traces of opportunities.
 
-use forebay_mechanisms::queue::QUEUES;
+use forebay_laws::queue::QUEUES;
 
 use crate::support::{choice, flow, link, ps, read, record, run, run_with, trace};
 

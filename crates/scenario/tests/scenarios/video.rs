@@ -1,6 +1,6 @@
 //! Adaptive video against timelines derived by hand.
 
-use forebay_scenario::{Control, RunOptions, RunResult, Scenario, VideoResult};
+use forebay_scenario::{Control, RunOptions, Scenario, TransferResult, VideoResult};
 
 use crate::support::{read, run_with};
 
@@ -23,9 +23,9 @@ fn seen(text: &str) -> VideoResult {
     let (result, _) = run_with(&scenario, 0, false);
     let report = scenario.check(&RunOptions::default(), &Control::default(), &result).unwrap();
     assert_eq!(report.breaches(), []);
-    let RunResult { mut video, transfers, .. } = result;
-    assert!(video.len() == 1 && transfers.is_empty());
-    video.remove(0)
+    assert!(result.rows::<TransferResult>().is_empty());
+    let [video] = result.rows::<VideoResult>() else { panic!("there is one group") };
+    video.clone()
 }
 
 /// Checks a time to 2 ms: acknowledgements, which take 40 us at most, may delay a request.

@@ -1,0 +1,301 @@
+//! Transports: how the packets of a group of flows come about. One is chosen by its key in the
+//! section of the group: `tcp = {}`.
+
+use std::any::Any;
+
+use forebay_kernel::Streams;
+use forebay_network::{Element, ElementCounters, RouteId};
+use forebay_parameters::{Category, Field, Problem, Section};
+use forebay_units::{Rate, Size, Span};
+
+use crate::FlowGroup;
+use crate::rows::{RowKind, Rows};
+
+/// The category of transports. The example of one has the keys of a group of flows: its own, and
+/// the traffic that it needs.
+pub enum Transports {}
+
+impl Category for Transports {
+    const NAME: &'static str = "transport";
+    const CONTRACT: &'static str = "How the packets of a group of flows come about.";
+    const PLACE: &'static str = "flows.NAME";
+    const KIND: &'static str = "the parameters of the transport between braces: tcp = {}";
+    type Build = TransportKind;
+}
+
+/// Reads a group of flows.
+pub type ReadTransport =
+    dyn Fn(&FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> + Send + Sync;
+
+/// A transport, as its entry has it.
+#[derive(Clone, Copy)]
+pub struct TransportKind {
+    /// Reads a group of flows.
+    pub read: &'static ReadTransport,
+    /// Categories of the laws that its section chooses from.
+    pub laws: &'static [&'static str],
+    /// Sections within its own.
+    pub sections: &'static [InnerSection],
+    /// True if there must be links back to the senders.
+    pub two_way: bool,
+    /// Kinds of rows that it gives, beside the rows of flows and groups.
+    pub rows: &'static [RowKind],
+}
+
+impl TransportKind {
+    /// One that `read` reads, which chooses no laws, needs no way back and gives no rows.
+    #[must_use]
+    pub const fn new(read: &'static ReadTransport) -> Self {
+        Self { read, laws: &[], sections: &[], two_way: false, rows: &[] }
+    }
+}
+
+/// A section within that of a transport.
+#[derive(Clone, Copy)]
+pub struct InnerSection {
+    /// Its key.
+    pub key: &'static str,
+    /// Summary of it, a sentence.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
+    /// True if the key holds a list of such sections.
+    pub list: bool,
+}
+
+/// A group of flows as its section describes it, for the transport that reads it.
+pub struct FlowReader<'r, 'a> {
+    /// The section of the group, which can choose traffic.
+    pub flow: &'r Section<'a>,
+    /// The section of the transport in it.
+    pub own: &'r Section<'a>,
+    /// Number of flows.
+    pub count: u32,
+    /// Simulated time of a run.
+    pub duration: Span,
+    /// The links that its packets pass, in order.
+    pub there: &'r [Hop],
+    /// The links back to the senders; none if no way leads back.
+    pub back: &'r [Hop],
+}
+
+impl FlowReader<'_, '_> {
+    /// Refuse keys of the group that this transport has no use for.
+    ///
+    /// # Errors
+    /// If there is one of `keys`, with `message`.
+    pub fn refuse(&self, keys: &[&str], message: &str) -> Result<(), Problem> {
+        match keys.iter().find(|key| self.flow.node(key).is_some()) {
+            Some(key) => Err(self.flow.fail(key, message)),
+            None => Ok(()),
+        }
+    }
+
+    /// The propagation delay of the way there.
+    #[must_use]
+    pub fn propagation(&self) -> Span {
+        self.there.iter().fold(Span::ZERO, |sum, hop| sum + hop.delay)
+    }
+}
+
+/// A link on the way of a flow: of one that changes, what holds at first.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// Its rate.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Span,
+}
+
+/// A group of flows that was read: what the network may know of it, and its elements.
+pub trait Transport: Any {
+    /// Facts about its flows.
+    fn facts(&self) -> Facts;
+
+    /// Make the elements of `group`: the senders first, and behind them the receivers where
+    /// [`Facts::end`] is [`End::Receivers`]. Once a plan.
+    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring);
+
+    /// The rows of kinds of its own, of counters of its elements.
+    fn rows(&self, _group: &mut GroupCounts<'_>) -> Vec<Rows> {
+        Vec::new()
+    }
+}
+
+/// Facts about the flows of a group, from which the network is estimated, divided and checked.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Size of the largest packet in bytes; `None` if it carries no packets of the traffic chosen.
+    pub largest: Option<u64>,
+    /// The least size of a packet.
+    pub least: Size,
+    /// Mean rate of one flow, where the network does not decide it.
+    pub mean_rate: Option<Rate>,
+    /// True if its flows share what others leave of a link: they adapt to loss or marks.
+    pub adapts: bool,
+    /// True if they take all that they get, for as long as the run lasts.
+    pub endless: bool,
+    /// True if each transfer begins anew, on a fresh connection.
+    pub fresh: bool,
+    /// Packets back to the senders, for each packet of data.
+    pub acknowledged: f64,
+    /// Destination of its packets.
+    pub end: End,
+    /// The way back that it needs.
+    pub way_back: WayBack,
+    /// True if ports on the way notify its sources.
+    pub notified: bool,
+    /// True if its packets can leave links that fail.
+    pub rerouted: bool,
+    /// Calls, if its flows are such.
+    pub calls: Option<CallLoad>,
+    /// The nature of its packets, for checks.
+    pub packets: Packets,
+}
+
+impl Default for Facts {
+    /// Datagrams that a sink counts, of flows that do not adapt.
+    fn default() -> Self {
+        Self {
+            largest: None,
+            least: Size::from_bytes(1),
+            mean_rate: None,
+            adapts: false,
+            endless: false,
+            fresh: false,
+            acknowledged: 0.0,
+            end: End::Sink { header: Size::from_bytes(0) },
+            way_back: WayBack::None,
+            notified: false,
+            rerouted: false,
+            calls: None,
+            packets: Packets::Datagrams,
+        }
+    }
+}
+
+/// Calls as a load.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLoad {
+    /// Number of flows that a call consists of.
+    pub flows: u32,
+    /// Calls at a time, about, if none is blocked.
+    pub present: f64,
+    /// The key of its section that asks for the most of them.
+    pub key: &'static str,
+    /// Mean rate of a call in bit/s.
+    pub rate: f64,
+}
+
+/// Destination of packets of data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// At a sink of the network, which counts all but a header in each as payload.
+    Sink {
+        /// The bytes of it.
+        header: Size,
+    },
+    /// At receivers, an element.
+    Receivers,
+    /// At the element that sends them.
+    Senders,
+}
+
+/// The way back to the senders that a transport needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WayBack {
+    /// None.
+    None,
+    /// One, for what the mechanism in the key of its section sends back.
+    Any(&'static str),
+    /// Over the same nodes, for cells into which ports write rates; the key as above.
+    SameNodes(&'static str),
+}
+
+/// Nature of the packets of a flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Packets {
+    /// Datagrams.
+    Datagrams,
+    /// Segments of TCP.
+    Segments,
+    /// Packets of calls.
+    Calls,
+    /// Packets of paced sources, with the least rate over the nominal one, if rates are explicit.
+    Paced {
+        /// Minimum over peak rate.
+        floor: Option<f64>,
+    },
+}
+
+/// The network that a group of flows is made in.
+pub trait Wiring {
+    /// Add an element.
+    fn add(&mut self, element: Box<dyn Element>);
+
+    /// A route from the receivers to the senders: the [`WayBack`] that it needs. New each time.
+    fn way_back(&mut self) -> RouteId;
+
+    /// True if a conditioner on the way adapts to round-trip times, which senders report then.
+    fn asks_rtt(&self) -> bool;
+
+    /// The random streams.
+    fn streams(&self) -> &Streams;
+}
+
+/// Counters of a group of flows, of which rows are made.
+pub struct GroupCounts<'c> {
+    /// Name of the group.
+    pub name: &'c str,
+    /// Names of its flows.
+    pub flows: Vec<String>,
+    /// The aggregate of its calls; empty for none.
+    pub aggregate: &'c str,
+    /// Length of the window of measurement.
+    pub measured: Span,
+    /// Flows of other groups that its senders' element counts before its own.
+    pub passed: usize,
+    /// Reads the counters of the senders' element, or with `true` that of the receivers.
+    pub counters: &'c mut dyn CountersOf,
+}
+
+/// Counters of the elements of a group of flows.
+pub trait CountersOf {
+    /// Those of the senders' element, or of the `receivers`.
+    fn counters(&mut self, receivers: bool) -> Option<&dyn Any>;
+}
+
+impl GroupCounts<'_> {
+    /// The counters of type `C` of the senders.
+    ///
+    /// # Panics
+    /// If they have others.
+    #[must_use]
+    pub fn senders<C: ElementCounters>(&mut self) -> &C {
+        self.of(false)
+    }
+
+    /// The counters of type `C` of the receivers.
+    ///
+    /// # Panics
+    /// If they have others.
+    #[must_use]
+    pub fn receivers<C: ElementCounters>(&mut self) -> &C {
+        self.of(true)
+    }
+
+    fn of<C: ElementCounters>(&mut self, receivers: bool) -> &C {
+        let counters = self.counters.counters(receivers);
+        counters
+            .and_then(<dyn Any>::downcast_ref)
+            .expect("elements keep the counters of their kind")
+    }
+}
+
+/// The names of the mechanisms of a category, for messages.
+#[must_use]
+pub fn names_of<C: Category>(section: &Section<'_>) -> String {
+    let names: Vec<&str> =
+        section.registry().entries::<C>().iter().map(|entry| entry.name).collect();
+    names.join(", ")
+}
