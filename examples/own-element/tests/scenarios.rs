@@ -6,8 +6,8 @@ use forebay_scenario::{
 use own_element::{ArrivalResult, WindowResult, registry};
 use serde_json::Value;
 
-/// A link of 10 Mbit/s, 10 ms each way. A packet of 1000 B takes 0.8 ms on it, an acknowledgement of
-/// 40 B 0.032 ms: a round trip is 20.832 ms while nothing waits.
+/// A link of 10 Mbit/s, 10 ms each way. A packet of 1000 B takes 0.8 ms on it, an acknowledgement
+/// of 40 B 0.032 ms: a round trip is 20.832 ms while nothing waits.
 fn run(window: u32, link: &str) -> RunResult {
     let text = format!(
         "duration = \"20 s\"\nwarm_up = \"10 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\n\
@@ -21,8 +21,9 @@ fn run(window: u32, link: &str) -> RunResult {
     result
 }
 
-/// A window is sent in each round trip: 10 packets in 20.832 ms are 3.8402 Mbit/s. One of 50 is more
-/// than the 26 that the way holds, so the link is busy, and a round trip takes 50 packets: 40 ms.
+/// A window is sent in each round trip: 10 packets in 20.832 ms are 3.8402 Mbit/s. One of 50 is
+/// more than the 26 that the way holds, so the link is busy, and a round trip takes 50 packets: 40
+/// ms.
 #[test]
 fn a_window_is_sent_in_each_round_trip() {
     let near = |found: f64, expected: f64| {
@@ -36,8 +37,8 @@ fn a_window_is_sent_in_each_round_trip() {
     near(many.rows::<WindowResult>()[0].mean_rtt_s, 40e-3);
 }
 
-/// What a queue drops is sent again: a window of 50 does not fit into the 26 packets of the way and
-/// a buffer of 5, so packets are lost, and each that is new arrives once.
+/// Packets that a queue drops are sent again: a window of 50 does not fit into the 26 packets of
+/// the way and a buffer of 5, so some are lost, and each that is new arrives once.
 #[test]
 fn what_is_lost_is_sent_again() {
     let result = run(50, "queue = { droptail = { limit = \"5 packets\" } }");
