@@ -24,8 +24,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"
 PYTEST = f"{BIN}/python -m pytest tests/python"
-CATALOGUE = "tests/python/test_tidy.py tests/python/test_site.py"
-APART = " ".join(f"--ignore {name}" for name in CATALOGUE.split())
 CARGO_TEST = "cargo test --workspace --exclude forebay-python"
 
 QUICK_LAB = "CARGO_PROFILE_LAB_LTO=off CARGO_PROFILE_LAB_CODEGEN_UNITS=16"
@@ -66,9 +64,7 @@ CHECK = (
     Part("unit tests of Rust", f"{CARGO_TEST} --quiet --lib"),
     Part("digests", f"{CARGO_TEST} --quiet --test scenarios golden"),
     Part("page of the lab", f"{QUICK_LAB} lab/build.sh", of_lab=True),
-    Part("tests of Python", f'{PYTEST} -m "not long" -n 2 --dist worksteal {APART}'),
-    # Laws that other tests load stay in a process, and are in no file of the catalogue.
-    Part("tests of the catalogue", f'{BIN}/python -m pytest {CATALOGUE} -m "not long"'),
+    Part("tests of Python", f'{PYTEST} -m "not long" -n 2 --dist worksteal'),
 )
 TEST = (
     *CHECK,

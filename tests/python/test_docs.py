@@ -18,8 +18,7 @@ read what changed.
 
 from __future__ import annotations
 
-import contextlib
-import io
+import json
 import os
 import re
 import shlex
@@ -29,7 +28,6 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -90,6 +88,52 @@ def agrees(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in settled(printed))) is not None
 
 
+SESSION = """
+import contextlib, io, json, sys
+
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(json.loads(line), sys.argv[1], "exec"), names)
+    print(json.dumps(output.getvalue()), flush=True)
+"""
+
+
+class Session:
+    """The Python of a reader who types the blocks of a page: a process of its own, as the laws that
+    it loads stay there."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.errors = (folder.parent / f"{folder.name}.errors").open("w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SESSION, str(path)],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def run(self, text: str) -> str:
+        """What a block prints."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{json.dumps(text)}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            self.errors.seek(0)
+            raise AssertionError(self.errors.read())
+        return str(json.loads(answer))
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.communicate()
+        self.errors.close()
+
+
 class Page:
     """A page being executed; `text` is the page as it should be."""
 
@@ -98,11 +142,18 @@ class Page:
         self.write = write
         self.text = path.read_text(encoding="utf-8")
         self.folder = folder
-        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.session: Session | None = None
         self.edits: list[tuple[int, int, str]] = []
 
     def run(self) -> None:
         """Run every block, in order."""
+        try:
+            self._run()
+        finally:
+            if self.session is not None:
+                self.session.end()
+
+    def _run(self) -> None:
         found = blocks(self.text)
         for at, block in enumerate(found):
             if block.argument.startswith("file="):
@@ -130,14 +181,14 @@ class Page:
 
     def python(self, block: Block, following: Block | None) -> None:
         """Execute a block and compare what it prints, if the page shows it."""
-        output = io.StringIO()
-        with contextlib.chdir(self.folder), contextlib.redirect_stdout(output):
-            exec(compile(block.text, str(self.path), "exec"), self.names)
+        if self.session is None:
+            self.session = Session(self.path, self.folder)
+        printed = self.session.run(block.text)
         if following is None or following.language != "text":
             return
         if self.text[block.end : following.start] != "```\n\n```text\n":
             return
-        shown, printed = following.text, output.getvalue()
+        shown = following.text
         if self.write and "..." not in shown.splitlines():
             shown = printed
             self.edits.append((following.start, following.end, shown))

@@ -45,7 +45,6 @@ Rows = Sequence[Mapping[str, Any]]
 def purposes(document: Mapping[str, Any]) -> list[Figure]:
     """Drawings of what a run was for: of its transfers, calls, rings and so on the columns that
     matter most, measured ones before counts."""
-    tags = _tags(document["groups"])
     found = []
     for kind in shown_kinds():
         rows = document.get(kind, [])
@@ -60,7 +59,7 @@ def purposes(document: Mapping[str, Any]) -> list[Figure]:
         if len(rows) == 1 and ranked and not _is_count(kind, ranked[0][0]):
             # A single count is read in the table.
             ranked = [each for each in ranked if not _is_count(kind, each[0])]
-        found += [_drawn(kind, each, rows, tags) for each in ranked[:MAX_DRAWINGS]]
+        found += [_drawn(kind, each, rows, document["groups"]) for each in ranked[:MAX_DRAWINGS]]
     return found
 
 
@@ -73,7 +72,7 @@ def throughputs(groups: Rows) -> Figure | None:
     if len(known) < 2:
         return None
     if len(known) > MANY:
-        return _drawn("groups", [column], known, _tags(groups))
+        return _drawn("groups", [column], known, groups)
     total = sum(row[column.name] for row in known)
     shares = [f"{100 * row[column.name] / total:.1f} %" for row in known]
     chart = _Chart("groups", [column], known)
@@ -83,18 +82,13 @@ def throughputs(groups: Rows) -> Figure | None:
 def members(names: Iterable[str], groups: Rows) -> dict[str, list[str]]:
     """The names by tag of their groups, those with most first; all together without tags."""
     names = list(names)
-    tags = _tags(groups)
+    tags = {row["name"]: row["tags"] for row in groups if row.get("tags")}
     found: dict[str, list[str]] = {}
     for name in names:
         for tag in tags.get(name, [""]) if tags else [""]:
             found.setdefault(tag or ("others" if tags else "all"), []).append(name)
     ranked = sorted(found.items(), key=lambda each: -len(each[1]))
     return {f"{tag} ({len(of)})": of for tag, of in ranked[:MANY]}
-
-
-def _tags(groups: Rows) -> dict[str, list[str]]:
-    """The tags of each group that has any."""
-    return {row["name"]: row["tags"] for row in groups if row.get("tags")}
 
 
 def _tells(kind: str, column: Column, rows: Rows) -> bool:
@@ -149,14 +143,11 @@ class _Chart:
         axis.grid(axis="y", visible=False)
 
 
-def _drawn(
-    kind: str, shown: Sequence[Column], rows: Rows, tags: Mapping[str, Sequence[str]]
-) -> Figure:
+def _drawn(kind: str, shown: Sequence[Column], rows: Rows, groups: Rows) -> Figure:
     chart = _Chart(kind, shown, rows)
     whose = "flows, by group" if kind == "groups" else kind
     title = f"{whose[0].upper()}{whose[1:]}: {', '.join(chart.words)}"
     if len(rows) > MANY:
-        groups = [{"name": name, "tags": of} for name, of in tags.items()]
         return _bands(chart, title, members([str(row["name"]) for row in rows], groups))
     if len(shown) == 1 and not spans_decades(chart.every()):
         return _bars(chart, title, "", [shown[0].shown(row) for row in rows])

@@ -173,8 +173,8 @@ def find(
     about what the scenario has at neither of them.
     """
     ends = [asked.at(number, 1) for number in (0, asked.parameter.steps)]
-    warned = [told for end in ends for entry in plan(end) for told in entry.warnings]
-    say_warnings(dict.fromkeys(warned))
+    planned = [entry for end in ends for entry in plan(end)]
+    say_warnings(dict.fromkeys(told for entry in planned for told in entry.warnings))
     margins = [each.margin for each in asked.condition.comparisons]
     points = [end.job(end.axes[0][0], 0) for end in ends]
     try_points([*margins, *asked.sweep.quantities], points, where)
@@ -189,7 +189,8 @@ def find(
         return decision
 
     found = search(asked.parameter.steps, evaluate)
-    document = _document(asked, found, told) | ({"laws": [*laws.values()]} if laws else {})
+    document = _document(asked, planned[0].seed, found, told)
+    document |= {"laws": [*laws.values()]} if laws else {}
     take_over(folder, [FOUND])
     write_text(folder / FOUND, json.dumps(document, indent=1) + "\n")
     return document
@@ -282,7 +283,9 @@ class _Point:
         return comparison, decision, told | row
 
 
-def _document(asked: Search, found: Found, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _document(
+    asked: Search, seed: int, found: Found, points: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     parameter, sweep = asked.parameter, asked.sweep
 
     def value(number: int | None) -> int | float | str | None:
@@ -303,7 +306,7 @@ def _document(asked: Search, found: Found, points: Sequence[Mapping[str, Any]]) 
         "version": version(),
         "build": build(),
         "command": quoted(["forebay", "find", str(sweep.path), *sweep.settings]),
-        "seed": sweep.seed,
+        "seed": seed,
         "parameter": parameter.path,
         "goal": "largest" if asked.largest else "smallest",
         "condition": asked.condition.text,
