@@ -27,7 +27,7 @@ pub use rows::{Row, RowKind, RowTables, Rows, RowsOf};
 pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
 pub use transport::{
     CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, InnerSection, Packets,
-    Transport, TransportKind, Transports, WayBack, Wiring, names_of,
+    ReadTransport, Transport, TransportKind, Transports, WayBack, Wiring, names_of,
 };
 
 /// A group of flows that differ only in their start times: what sources need to know of the

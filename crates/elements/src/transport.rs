@@ -43,6 +43,12 @@ pub struct TransportKind {
 }
 
 impl TransportKind {
+    /// The keys of its section beside its parameters: laws, and sections within.
+    #[must_use]
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.laws.iter().copied().chain(self.sections.iter().map(|inner| inner.key)).collect()
+    }
+
     /// One that `read` reads, which chooses no laws, needs no way back and gives no rows.
     #[must_use]
     pub const fn new(read: &'static ReadTransport) -> Self {
@@ -247,8 +253,8 @@ pub trait Wiring {
 pub struct GroupCounts<'c> {
     /// Name of the group.
     pub name: &'c str,
-    /// Names of its flows.
-    pub flows: Vec<String>,
+    /// Name of each of its flows, by number.
+    pub flow_name: &'c dyn Fn(u32) -> String,
     /// The aggregate of its calls; empty for none.
     pub aggregate: &'c str,
     /// Length of the window of measurement.

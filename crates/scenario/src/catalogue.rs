@@ -61,11 +61,10 @@ impl SectionRow {
 
 /// The sections of a transport.
 fn sections_of(entry: &Entry<TransportKind>) -> Vec<SectionRow> {
-    let TransportKind { laws, sections, .. } = entry.build;
-    let keys: Vec<&str> = laws.iter().copied().chain(sections.iter().map(|it| it.key)).collect();
+    let keys = entry.build.keys();
     let path = format!("flows.NAME.{}", entry.name);
     let mut rows = vec![SectionRow::new(path.as_str(), entry.summary, entry.fields, &keys)];
-    rows.extend(sections.iter().map(|inner| {
+    rows.extend(entry.build.sections.iter().map(|inner| {
         let list = if inner.list { "[]" } else { "" };
         SectionRow::new(format!("{path}.{}{list}", inner.key), inner.summary, inner.fields, &[])
     }));

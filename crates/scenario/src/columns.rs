@@ -66,10 +66,10 @@ fn usual_kinds() -> [(RowKind, Vec<ResultColumn>); 4] {
 /// fields of [`ResultColumn`]. `of_run` are columns of a run that the caller adds.
 #[must_use]
 pub fn result_columns(registry: &Registry, of_run: &[ResultColumn]) -> String {
-    let mut run = Vec::new();
+    let (kinds, mut run) = (kinds(registry), Vec::new());
     for column in RunResult::COLUMNS {
         match column.name {
-            "tables" => run.extend(kinds(registry).iter().map(column_of)),
+            "tables" => run.extend(kinds.iter().map(column_of)),
             _ => run.push(*column),
         }
     }
@@ -81,7 +81,7 @@ pub fn result_columns(registry: &Registry, of_run: &[ResultColumn]) -> String {
         columns.insert(kind.name.to_owned(), json!(described(&own)));
         shown.push(kind);
     }
-    for kind in kinds(registry) {
+    for kind in kinds {
         columns.insert(kind.name.to_owned(), json!(described(kind.columns)));
         shown.push(kind);
     }

@@ -5,7 +5,7 @@ use std::any::Any;
 use forebay_elements::calls::{CallsPlan, ClassPlan};
 use forebay_elements::tcp::{TcpParameters, TcpPlan};
 use forebay_elements::{
-    End, Facts, FlowGroup, FlowReader, Hop, Lateness, Packets, Transport, TransportKind,
+    End, Facts, FlowGroup, FlowReader, Hop, Lateness, ReadTransport, Transport, TransportKind,
     Transports, WayBack, Wiring,
 };
 use forebay_engine::Network;
@@ -70,10 +70,12 @@ pub(crate) fn read_flow(
     }
     let entry = transport_of(section, transports)?;
     let (there, back) = routes(section, &parameters, entry.build.two_way, network.topology)?;
-    let transport = read_transport(entry, section, &parameters, (&there, &back), network)?;
+    let own = section.section(entry.name)?.expect("the key is present");
+    let read = entry.build.read;
+    let ways = (there.as_slice(), back.as_slice());
+    let transport = read_transport(read, (section, &own), &parameters, ways, network)?;
     let facts = transport.facts();
     let policing = read_policing(section, facts.calls.is_some(), &there, network.links)?;
-    let own = section.section(entry.name)?.expect("the key is present");
     let own = (entry.name, &own);
     let back = way_back(&facts, section, own, &parameters, (&there, back), network)?;
     let ways_back = if facts.notified {
@@ -132,21 +134,20 @@ fn transport_of<'t>(
 }
 
 fn read_transport(
-    entry: &Entry<TransportKind>,
-    section: &Section<'_>,
+    read: &ReadTransport,
+    (section, own): (&Section<'_>, &Section<'_>),
     parameters: &FlowParameters,
     (there, back): (&[usize], &[usize]),
     network: &Around<'_>,
 ) -> Result<Box<dyn Transport>, Problem> {
-    let own = section.section(entry.name)?.expect("the key is present");
     let hop = |link: &usize| {
         let link = &network.links[*link];
         Hop { rate: link.rate, delay: link.delay }
     };
     let [there, back] = [there, back].map(|links| links.iter().map(hop).collect::<Vec<_>>());
-    (entry.build.read)(&FlowReader {
+    read(&FlowReader {
         flow: section,
-        own: &own,
+        own,
         count: parameters.count,
         duration: network.duration,
         there: &there,
@@ -270,7 +271,7 @@ impl FlowPlan {
 
     /// Returns true if it consists of calls.
     pub(crate) fn has_calls(&self) -> bool {
-        self.facts.packets == Packets::Calls
+        self.facts.calls.is_some()
     }
 
     /// Returns true if its packets leave links that fail: not if it must pass certain nodes or a

@@ -50,7 +50,7 @@ fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &m
         let (flow, senders) = (&plan.flows[at], wired.senders[at]);
         let rows = flow.transport.rows(&mut GroupCounts {
             name: &flow.name,
-            flows: (0..flow.count).map(|index| flow.flow_name(index)).collect(),
+            flow_name: &|index| flow.flow_name(index),
             aggregate: aggregate.unwrap_or_default(),
             measured,
             passed,

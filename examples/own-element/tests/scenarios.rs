@@ -14,9 +14,11 @@ fn run(window: u32, link: &str) -> RunResult {
          rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n{link}\n[flows.w]\nfrom = \"a\"\nto = \"b\"\n\
          constant_window = {{ window = {window} }}\n"
     );
-    let scenario = Scenario::parse_with(&registry(), &text, "own.toml", &[]).unwrap();
-    let (result, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
-    let report = scenario.check(&RunOptions::default(), &Control::default(), &result).unwrap();
+    let scenario =
+        Scenario::parse_with(&registry(), &text, "own.toml", &[]).expect("it can be read");
+    let (options, control) = (RunOptions::default(), Control::default());
+    let (result, _) = scenario.run(&options, &control).expect("it ends");
+    let report = scenario.check(&options, &control, &result).expect("it ends again");
     assert_eq!(report.breaches(), []);
     result
 }

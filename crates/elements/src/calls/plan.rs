@@ -44,7 +44,7 @@ pub struct CallsPlan {
 
 fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     let section = group.own;
-    let parameters = CallParameters::read_among(section, &["surges"])?;
+    let parameters = CallParameters::read_among(section, &ENTRY.build.keys())?;
     parameters.check(section)?;
     let mut surges = Vec::new();
     for inner in section.sections("surges")? {
@@ -159,9 +159,10 @@ impl Transport for CallsPlan {
 
     fn rows(&self, group: &mut GroupCounts<'_>) -> Vec<Rows> {
         let (first, measured, aggregate) = (group.passed, group.measured, group.aggregate);
-        let names = std::mem::take(&mut group.flows);
-        let counts = &group.senders::<Vec<CallCount>>()[first..];
-        let row = |(name, count)| CallResult::of(name, aggregate.to_owned(), count, measured);
-        vec![Rows::new(names.into_iter().zip(counts).map(row).collect())]
+        let name = group.flow_name;
+        let counts = group.senders::<Vec<CallCount>>()[first..].iter();
+        let row =
+            |(index, count)| CallResult::of(name(index), aggregate.to_owned(), count, measured);
+        vec![Rows::new((0..self.load.flows).zip(counts).map(row).collect())]
     }
 }

@@ -28,7 +28,7 @@ struct MediaPlan {
 fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     let message = "media make their own frames: use media.frame_rate and media.max_rate";
     group.refuse(&["traffic", "linked"], message)?;
-    let parameters = MediaParameters::read_among(group.own, ENTRY.build.laws)?;
+    let parameters = MediaParameters::read_among(group.own, &ENTRY.build.keys())?;
     parameters.check(group.own)?;
     let (entry, inner) = choose_or::<Adaptations>(group.own, "adaptation", adaptation::DEFAULT)?;
     let kind = (entry.build)(&inner)?;

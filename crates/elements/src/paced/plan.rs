@@ -61,7 +61,7 @@ fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     let message = "paced sources have an activity instead: paced.activity";
     group.refuse(&["traffic", "linked"], message)?;
     let section = group.own;
-    let parameters = PacedParameters::read_among(section, &["activity", "pace", "frames", "efcn"])?;
+    let parameters = PacedParameters::read_among(section, &ENTRY.build.keys())?;
     parameters.check(section)?;
     let (entry, inner) = choose::<Activities>(section, "activity")?.ok_or_else(|| {
         let names = names_of::<Activities>(section);
