@@ -338,7 +338,7 @@ impl Settings {
 
     /// Accept an in-order segment when no segment is missing. Every second one is to be
     /// acknowledged at once; returns whether this one is.
-    #[inline]
+    #[inline(always)]
     fn in_order(&self, r: &mut Reception, packet: &Packet, cx: &mut Context<'_>) -> bool {
         r.next += 1;
         r.waiting += 1;

@@ -20,7 +20,7 @@ pub(in super::super) struct Sack {
 impl LossDetection for Sack {
     /// Section 5, steps 1 and 2. Until a timeout is recovered from, nothing is found lost: all that
     /// was outstanding is sent again in any case (section 5.1).
-    #[inline]
+    #[inline(always)]
     fn on_ack(
         &mut self,
         segments: Option<&mut Segments>,
