@@ -9,14 +9,14 @@ use forebay_parameters::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use crate::columns::words;
-use crate::failures::FailureParameters;
-use crate::schedules::RateStepParameters;
-use crate::sections::{
+use crate::plan::failures::FailureParameters;
+use crate::plan::schedules::RateStepParameters;
+use crate::plan::sections::{
     AggregateParameters, FLOW_MECHANISMS, FlowParameters, LinkParameters, POLICING_SECTIONS,
     PolicingParameters, RecordParameters, ReverseParameters, RingParameters, ScenarioParameters,
     StationParameters,
 };
+use crate::results::columns::words;
 
 /// Every mechanism of `registry` and every section of a scenario file, as JSON.
 #[must_use]

@@ -9,10 +9,10 @@ use forebay_parameters::{
 use forebay_units::{Span, Time};
 
 use super::red::{AVERAGE, Red};
-use super::red_core::{Class, Core, Curve};
-use super::red_options::{RedOptions, Thresholds, check_options, check_thresholds};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::red_core::{Class, Core, Curve};
+use crate::queue::parts::red_options::{RedOptions, Thresholds, check_options, check_thresholds};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "adaptive_red",

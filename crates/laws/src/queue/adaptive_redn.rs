@@ -3,12 +3,12 @@
 use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section, parameters};
 use forebay_units::Span;
 
-use super::dynamic_redn::{
-    ADAPTIVE_PROBES, DynamicOptions, DynamicRedn, Dynamics, Middle, same_unit,
-};
 use super::redn::{RednShape, Shape};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::dynamic_redn::{
+    ADAPTIVE_PROBES, DynamicOptions, DynamicRedn, Dynamics, Middle, same_unit,
+};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "adaptive_redn",

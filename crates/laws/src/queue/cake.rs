@@ -6,6 +6,12 @@
 //! priority up to its share of the rate. Where Linux adds noise to the quanta that
 //! hosts share, so that rounding does not favour any, quanta are exact here to 1/65536 B.
 
+mod hash;
+mod hosts;
+mod shaper;
+mod tin;
+mod tins;
+
 use forebay_kernel::Stream;
 use forebay_network::{
     Backlog, ClassCount, Departure, Discard, DropReason, Packet, QueueDisc, Verdict,
@@ -14,17 +20,17 @@ use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, par
 use forebay_units::quantity::show_size;
 use forebay_units::{Rate, Size, Span, Time};
 
-use super::ack_filter::AckFilter;
-use super::cake_hash::FlowKey;
-use super::cake_hosts::Isolation;
-use super::cake_shaper::{Clock, Shaper};
-use super::cake_tin::Tin;
-use super::cake_tins::{Framing, Overhead, TinMode};
-use super::class_counts::ClassCounts;
-use super::cobalt_core::CobaltLaw;
-use super::flow_hash::{FlowClassifier, FlowHash, tuple_of};
-use super::packet_pool::PacketPool;
+use self::hash::FlowKey;
+use self::hosts::Isolation;
+use self::shaper::{Clock, Shaper};
+use self::tin::Tin;
+use self::tins::{Framing, Overhead, TinMode};
 use super::{BuildQueue, Queue};
+use crate::queue::parts::ack_filter::AckFilter;
+use crate::queue::parts::class_counts::ClassCounts;
+use crate::queue::parts::cobalt_core::CobaltLaw;
+use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, tuple_of};
+use crate::queue::parts::packet_pool::PacketPool;
 use crate::{FlowGroups, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -180,7 +186,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         return Err(section.fail("rate", "is zero; allowed is any rate above 0 bit/s"));
     }
     if let Some(given) = parameters.quantum {
-        super::flow_lists::quantum(section, "quantum", given)?;
+        crate::queue::parts::flow_lists::quantum(section, "quantum", given)?;
     }
     let classes = ClassCounts::of(facts, parameters.tins.quanta().len());
     Ok(Queue::Disc(Box::new(Cake { classes, ..Cake::new(parameters, facts.flows.clone()) })))

@@ -9,11 +9,11 @@ use forebay_parameters::{
 };
 use forebay_units::{Size, Time};
 
-use super::fifo::Fifo;
-use super::red_core::Averaging;
-use super::red_options::{IdleCorrection, check_average};
 use super::{AnyDropPolicy, BuildQueue, Queue, Queues};
 use crate::LinkFacts;
+use crate::queue::parts::fifo::Fifo;
+use crate::queue::parts::red_core::Averaging;
+use crate::queue::parts::red_options::{IdleCorrection, check_average};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "choke",

@@ -9,9 +9,9 @@ use forebay_network::{
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
-use super::cobalt_core::{CobaltLaw, CobaltState, Fate};
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
+use crate::queue::parts::cobalt_core::{CobaltLaw, CobaltState, Fate};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "cobalt",

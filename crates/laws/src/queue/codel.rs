@@ -9,9 +9,9 @@ use forebay_network::{
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
-use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
+use crate::queue::parts::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "codel",

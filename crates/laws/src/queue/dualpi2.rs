@@ -21,8 +21,8 @@ use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, cho
 use forebay_units::quantity::show_span;
 use forebay_units::{Size, Span, Time};
 
-use super::class_counts::ClassCounts;
 use super::{BuildQueue, Queue};
+use crate::queue::parts::class_counts::ClassCounts;
 use crate::{LinkFacts, Periodic, Update};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {

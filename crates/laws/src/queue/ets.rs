@@ -3,10 +3,10 @@
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Time};
 
-use super::classful::{ClassOptions, Heads, PROBES, Scheduler, quanta};
-use super::round_robin::{RoundRobin, bytes};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::classful::{ClassOptions, Heads, PROBES, Scheduler, quanta};
+use crate::queue::parts::round_robin::{RoundRobin, bytes};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "ets",

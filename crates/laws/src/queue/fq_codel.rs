@@ -13,11 +13,11 @@ use forebay_parameters::{
 use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span, Time};
 
-use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
-use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
-use super::flow_lists::{FlowLists, quantum};
-use super::flow_queues::{FlowQueues, queue_count};
 use super::{BuildQueue, Queue};
+use crate::queue::parts::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
+use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
+use crate::queue::parts::flow_lists::{FlowLists, quantum};
+use crate::queue::parts::flow_queues::{FlowQueues, queue_count};
 use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {

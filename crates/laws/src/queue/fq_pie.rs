@@ -7,11 +7,11 @@ use forebay_network::{
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
-use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
-use super::flow_lists::{FlowLists, quantum};
-use super::flow_queues::{FlowQueues, queue_count};
-use super::pie_core::{PieLaw, PieState};
 use super::{BuildQueue, Queue, fits};
+use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
+use crate::queue::parts::flow_lists::{FlowLists, quantum};
+use crate::queue::parts::flow_queues::{FlowQueues, queue_count};
+use crate::queue::parts::pie_core::{PieLaw, PieState};
 use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {

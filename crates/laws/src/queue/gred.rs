@@ -5,10 +5,10 @@ use forebay_network::{Arrival, DropPolicy, DropReason, QueuedInfo, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::red_core::{Class, Core};
-use super::red_options::{PrecedenceCurves, WeightedOptions};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::red_core::{Class, Core};
+use crate::queue::parts::red_options::{PrecedenceCurves, WeightedOptions};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "gred",

@@ -5,10 +5,10 @@ mod tree;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section};
 use forebay_units::{Rate, Size, Time};
 
-use super::classful::{Classful, Heads, PROBES, Scheduler};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 use crate::conditioner::bucket::Bucket;
+use crate::queue::parts::classful::{Classful, Heads, PROBES, Scheduler};
 use tree::{HtbParameters, Leaf, PRIORITIES, Tree};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {

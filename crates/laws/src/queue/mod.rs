@@ -1,59 +1,33 @@
 //! Queues: admission of packets (drop policies) and the order of service (queue disciplines).
 
-mod ack_filter;
 mod adaptive_red;
 mod adaptive_redn;
-mod any_drop_policy;
 mod cake;
-mod cake_hash;
-mod cake_hosts;
-mod cake_shaper;
-mod cake_tin;
-mod cake_tins;
 mod choke;
-mod class;
-mod class_counts;
-mod class_hash;
-mod class_rules;
-mod classful;
-mod classifier;
 mod cobalt;
-mod cobalt_core;
 mod codel;
-mod codel_core;
 mod droptail;
 mod drr;
 mod dualpi2;
-mod dynamic_redn;
 mod ets;
-mod fifo;
-mod flow_hash;
-mod flow_lists;
-mod flow_queues;
 mod fq_codel;
 mod fq_pie;
 mod gred;
 mod htb;
-mod packet_pool;
 mod partial_sharing;
+mod parts;
 mod pie;
-mod pie_core;
 mod priority;
 mod push_out;
 mod red;
-mod red_core;
-mod red_options;
 mod redn;
-mod redn_regions;
 mod rio;
-mod round_robin;
 mod scfq;
 mod self_configuring;
 mod sfq;
 mod sred;
 mod steered;
 mod stfq;
-mod tags;
 mod tbf;
 mod wf2q_plus;
 mod wfq;
@@ -65,10 +39,10 @@ use forebay_parameters::{Category, Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
 
-pub use any_drop_policy::AnyDropPolicy;
-pub use classful::{ClassOptions, Heads, PROBES as SCHEDULER_PROBES, Scheduler};
 pub use droptail::DropTail;
-pub use fifo::Fifo;
+pub use parts::any_drop_policy::AnyDropPolicy;
+pub use parts::classful::{ClassOptions, Heads, PROBES as SCHEDULER_PROBES, Scheduler};
+pub use parts::fifo::Fifo;
 pub use steered::steered;
 
 /// A queue in one of its forms.

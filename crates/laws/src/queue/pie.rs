@@ -15,9 +15,9 @@ use forebay_network::{Arrival, DropPolicy, DropReason, QueuedInfo, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::pie_core::{PieLaw, PieState};
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
+use crate::queue::parts::pie_core::{PieLaw, PieState};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "pie",

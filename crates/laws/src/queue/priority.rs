@@ -7,11 +7,11 @@ use forebay_network::{
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::class::ClassQueue;
-use super::class_counts::ClassCounts;
-use super::classifier::{Classifier, ClassifyOptions};
 use super::{BuildQueue, MAX_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
+use crate::queue::parts::class::ClassQueue;
+use crate::queue::parts::class_counts::ClassCounts;
+use crate::queue::parts::classifier::{Classifier, ClassifyOptions};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "priority",

@@ -5,10 +5,10 @@ use forebay_network::{Arrival, DropPolicy, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::red_core::{Class, Core};
-use super::red_options::{Thresholds, WeightedOptions};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::red_core::{Class, Core};
+use crate::queue::parts::red_options::{Thresholds, WeightedOptions};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "red",
@@ -118,7 +118,7 @@ impl DropPolicy for Red {
 }
 
 #[cfg(test)]
-pub(super) fn default_options() -> super::red_options::Options {
+pub(super) fn default_options() -> crate::queue::parts::red_options::Options {
     let echo = forebay_parameters::Echo::default();
     let section = Section::empty(String::new(), &echo);
     RedParameters::read(&section).expect("all have defaults").common.options()
@@ -127,7 +127,7 @@ pub(super) fn default_options() -> super::red_options::Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::red_options::{CountConvention, Options};
+    use crate::queue::parts::red_options::{CountConvention, Options};
     use forebay_kernel::Streams;
     use forebay_network::{Backlog, DropReason, Ecn, FlowId, Packet, RouteId};
     use forebay_parameters::Echo;

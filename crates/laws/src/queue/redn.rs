@@ -1,15 +1,17 @@
 //! REDn: RIO-C with any number of precedences and one set of parameters for all of them; also what
 //! the laws share that move its maximum probabilities.
 
+mod regions;
+
 use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
-use super::red_core::Core;
-use super::red_options::{Options, RedOptions, Thresholds, warn_of_no_early_drops};
-use super::redn_regions::RegionRedn;
+use self::regions::RegionRedn;
 use super::rio::{Coupling, IdleMeaning, Rio};
 use super::{BuildQueue, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::red_core::Core;
+use crate::queue::parts::red_options::{Options, RedOptions, Thresholds, warn_of_no_early_drops};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "redn",

@@ -7,10 +7,10 @@ use forebay_network::{Arrival, DropPolicy, QueuedInfo, Verdict};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::Time;
 
-use super::red_core::{Class, Core};
-use super::red_options::{PrecedenceCurves, WeightedOptions};
 use super::{BuildQueue, MAX_PRECEDENCES, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::red_core::{Class, Core};
+use crate::queue::parts::red_options::{PrecedenceCurves, WeightedOptions};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "rio",
@@ -270,7 +270,7 @@ impl Rio {
     }
 
     /// The verdict where nothing is dropped early, whatever the average says; see
-    /// [`Policy::spare`](super::red_core::Policy::spare).
+    /// [`Policy::spare`](crate::queue::parts::red_core::Policy::spare).
     #[inline]
     pub(super) fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
         let class = &mut self.levels[index].class;
@@ -354,9 +354,9 @@ mod tests {
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Span};
 
-    use crate::queue::red_core::Curve;
-    use crate::queue::red_options::CountConvention::Code;
-    use crate::queue::red_options::Thresholds;
+    use crate::queue::parts::red_core::Curve;
+    use crate::queue::parts::red_options::CountConvention::Code;
+    use crate::queue::parts::red_options::Thresholds;
 
     /// Three precedences in packets, or as many as `limits` has, with the options of RIO's
     /// defaults.

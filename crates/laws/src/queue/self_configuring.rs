@@ -3,10 +3,10 @@
 
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
-use super::dynamic_redn::{DynamicOptions, DynamicRedn, Dynamics, PROBES};
 use super::redn::{RednShape, Shape};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::dynamic_redn::{DynamicOptions, DynamicRedn, Dynamics, PROBES};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "self_configuring",

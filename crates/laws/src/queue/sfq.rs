@@ -6,10 +6,10 @@ use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
-use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
-use super::flow_lists::{FlowLists, quantum};
-use super::flow_queues::{FlowQueues, queue_count};
 use super::{BuildQueue, Queue};
+use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
+use crate::queue::parts::flow_lists::{FlowLists, quantum};
+use crate::queue::parts::flow_queues::{FlowQueues, queue_count};
 use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {

@@ -7,10 +7,10 @@ use forebay_parameters::{Problem, Section};
 use forebay_units::Time;
 
 use super::Queue;
-use super::classful::{ClassOptions, Heads, Scheduler};
 use super::stfq::Stfq;
-use super::tags::Tags;
 use crate::LinkFacts;
+use crate::queue::parts::classful::{ClassOptions, Heads, Scheduler};
+use crate::queue::parts::tags::Tags;
 
 /// The queue of `classes` in `section`, which have the weight that `weight` gives for each whenever
 /// one of its packets is served: a number above 0.

@@ -7,10 +7,10 @@ use forebay_network::{
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
-use super::class::ClassQueue;
 use super::{BuildQueue, Queue, Queues};
 use crate::LinkFacts;
 use crate::conditioner::bucket::{Bucket, check_depth};
+use crate::queue::parts::class::ClassQueue;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "tbf",

@@ -3,10 +3,10 @@
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Time};
 
-use super::classful::{ClassOptions, Heads, PROBES, Scheduler, weights};
-use super::tags::{Tags, least};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::classful::{ClassOptions, Heads, PROBES, Scheduler, weights};
+use crate::queue::parts::tags::{Tags, least};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "wf2q_plus",

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Time};
 
-use super::classful::{ClassOptions, Heads, PROBES, Scheduler, weights};
-use super::tags::least;
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::classful::{ClassOptions, Heads, PROBES, Scheduler, weights};
+use crate::queue::parts::tags::least;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "wfq",

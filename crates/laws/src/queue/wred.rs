@@ -3,10 +3,10 @@
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 
 use super::red::{AVERAGE, Red};
-use super::red_core::Core;
-use super::red_options::{PrecedenceCurves, WeightedOptions};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::red_core::Core;
+use crate::queue::parts::red_options::{PrecedenceCurves, WeightedOptions};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "wred",
@@ -43,8 +43,8 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::parts::red_options::Thresholds;
     use crate::queue::red::default_options;
-    use crate::queue::red_options::Thresholds;
     use forebay_kernel::Streams;
     use forebay_network::{
         Arrival, Backlog, DropPolicy, DropReason, FlowId, Packet, RouteId, Verdict,

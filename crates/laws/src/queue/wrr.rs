@@ -3,10 +3,10 @@
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::classful::{ClassOptions, Heads, PROBES, Scheduler, each_class};
-use super::round_robin::RoundRobin;
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::classful::{ClassOptions, Heads, PROBES, Scheduler, each_class};
+use crate::queue::parts::round_robin::RoundRobin;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "wrr",

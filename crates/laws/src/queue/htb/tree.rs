@@ -6,8 +6,8 @@ use forebay_parameters::{
 use forebay_units::{Rate, Size};
 
 use crate::queue::Queues;
-use crate::queue::classful::MAX_CLASSES;
-use crate::queue::classifier::ClassifyOptions;
+use crate::queue::parts::classful::MAX_CLASSES;
+use crate::queue::parts::classifier::ClassifyOptions;
 
 /// Priorities that are told apart, as under Linux (TC_HTB_NUMPRIO).
 pub(super) const PRIORITIES: usize = 8;

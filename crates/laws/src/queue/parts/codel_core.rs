@@ -1,0 +1,170 @@
+//! CoDel's law for one queue, which CoDel has one of and FQ-CoDel many.
+
+use forebay_network::{Departure, Discard, DropReason, Packet};
+use forebay_units::{Span, Time};
+
+/// The parameters of the law, which queues share.
+pub(in crate::queue) struct CoDelLaw {
+    pub(in crate::queue) target: Span,
+    pub(in crate::queue) interval: Span,
+    /// While no more than these bytes wait behind a packet, it is not dropped (maxpacket).
+    pub(in crate::queue) mtu: u64,
+    pub(in crate::queue) ecn: bool,
+    /// Delay above which every ECN-capable packet is marked.
+    pub(in crate::queue) ce_threshold: Option<Span>,
+}
+
+/// The packets over which the law decides.
+pub(in crate::queue) trait CoDelQueue {
+    /// Remove the packet at the head, with the time at which it entered.
+    fn pop(&mut self) -> Option<(Time, Packet)>;
+
+    /// Bytes that wait.
+    fn bytes(&self) -> u64;
+}
+
+/// The state of a queue; names in parentheses are those of the pseudo-code of RFC 8289.
+#[derive(Clone, Copy, Default)]
+pub(in crate::queue) struct CoDelState {
+    /// Time at which the sojourn time will have been above the target for an interval
+    /// (first_above_time); `None` while it is below.
+    above_until: Option<Time>,
+    /// Time at which the next packet is to be dropped (drop_next).
+    pub(in crate::queue) next_drop: Time,
+    /// Sojourn time of the packet that left last.
+    pub(in crate::queue) sojourn: Span,
+    /// Drops since the dropping state was entered (count), which continues from a former stay in
+    /// it.
+    pub(in crate::queue) count: u32,
+    /// The count at the last entry (lastcount).
+    count_at_entry: u32,
+    /// True while packets are being dropped.
+    pub(in crate::queue) dropping: bool,
+}
+
+/// A packet at the head, taken out of the queue.
+struct Head {
+    packet: Packet,
+    /// True if packets have waited for longer than the target since an interval ago (ok_to_drop).
+    late: bool,
+}
+
+/// Context of a dequeue.
+struct Dequeue<'a, 'b, Q> {
+    law: &'a CoDelLaw,
+    queue: &'a mut Q,
+    now: Time,
+    discard: &'a mut Discard<'b>,
+}
+
+impl CoDelState {
+    /// The packet that leaves `queue`, after those that are dropped before it.
+    pub(in crate::queue) fn dequeue(
+        &mut self,
+        law: &CoDelLaw,
+        queue: &mut impl CoDelQueue,
+        now: Time,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        let at = &mut Dequeue { law, queue, now, discard };
+        let head = self.head(at);
+        let next = if self.dropping {
+            self.go_on(head, at)
+        } else {
+            let head = head?;
+            if head.late { self.enter(head.packet, at) } else { Some(unmarked(head)) }
+        };
+        let Some(threshold) = law.ce_threshold else { return next };
+        let late = self.sojourn > threshold;
+        next.map(|next| Departure {
+            marked: next.marked || late && next.packet.is_ecn_capable(),
+            ..next
+        })
+    }
+
+    /// Take the packet at the head out and judge how long it has waited (dodequeue).
+    fn head<Q: CoDelQueue>(&mut self, at: &mut Dequeue<'_, '_, Q>) -> Option<Head> {
+        let Some((arrived, packet)) = at.queue.pop() else {
+            self.above_until = None;
+            return None;
+        };
+        self.sojourn = at.now.since(arrived);
+        // On slow links a single packet takes longer than the target: one may always wait.
+        if self.sojourn < at.law.target || at.queue.bytes() <= at.law.mtu {
+            self.above_until = None;
+            return Some(Head { packet, late: false });
+        }
+        let until = *self.above_until.get_or_insert(at.now + at.law.interval);
+        // Where it was below the target until now, `until` lies a whole interval ahead.
+        Some(Head { packet, late: at.now >= until })
+    }
+
+    /// Returns the time of the drop that follows one at `from`: drops come closer with the root of
+    /// their number, to which TCP's rate answers linearly.
+    fn next_after(&self, from: Time, law: &CoDelLaw) -> Time {
+        from + law.interval.scaled(1.0 / f64::from(self.count).sqrt())
+    }
+
+    /// In the dropping state: drop all that is due by now, unless a mark does.
+    fn go_on<Q: CoDelQueue>(
+        &mut self,
+        mut head: Option<Head>,
+        at: &mut Dequeue<'_, '_, Q>,
+    ) -> Option<Departure> {
+        while let Some(Head { packet, late: true }) = head
+            && at.now >= self.next_drop
+        {
+            self.count = self.count.saturating_add(1);
+            if at.law.marks(&packet) {
+                self.next_drop = self.next_after(self.next_drop, at.law);
+                return Some(Departure { packet, marked: true });
+            }
+            (at.discard)(packet, DropReason::Forced);
+            head = self.head(at);
+            if head.as_ref().is_some_and(|head| head.late) {
+                self.next_drop = self.next_after(self.next_drop, at.law);
+            }
+        }
+        self.dropping = head.as_ref().is_some_and(|head| head.late);
+        head.map(unmarked)
+    }
+
+    /// Drop or mark the first packet and enter the dropping state.
+    fn enter<Q: CoDelQueue>(
+        &mut self,
+        packet: Packet,
+        at: &mut Dequeue<'_, '_, Q>,
+    ) -> Option<Departure> {
+        let next = if at.law.marks(&packet) {
+            Some(Departure { packet, marked: true })
+        } else {
+            (at.discard)(packet, DropReason::Forced);
+            self.head(at).map(unmarked)
+        };
+        self.dropping = true;
+        // Soon after the last stay, begin near the rate of drops that held the queue then.
+        let before = self.count - self.count_at_entry;
+        let soon = at.now.since(self.next_drop) < at.law.interval.times(16);
+        self.count = if before > 1 && soon { before } else { 1 };
+        self.count_at_entry = self.count;
+        self.next_drop = self.next_after(at.now, at.law);
+        next
+    }
+
+    /// `drops` packets were dropped for another reason: signal more strongly.
+    pub(in crate::queue) fn strengthen(&mut self, drops: u32) {
+        self.count = self.count.saturating_add(drops);
+    }
+}
+
+impl CoDelLaw {
+    /// Returns true if `packet` can be marked and shall be.
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn && packet.is_ecn_capable()
+    }
+}
+
+/// The packet at the head, as it is.
+fn unmarked(head: Head) -> Departure {
+    Departure { packet: head.packet, marked: false }
+}

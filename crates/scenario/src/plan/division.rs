@@ -1,0 +1,390 @@
+//! Dividing a network into partitions that run at once.
+//!
+//! A network is cut at links with a long delay, as partitions synchronise once in the least delay
+//! between them, so that each has about as much to do as the others and few packets cross. What
+//! there is to do is estimated from the flows. All this decides how fast a run is, and nothing
+//! else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::flows::FlowPlan;
+use crate::plan::links::LinkPlan;
+use crate::plan::{Plan, Wired};
+
+/// Time that a hop takes, and what comes with it.
+const HOP_S: f64 = 60e-9;
+/// Time that it takes in addition to hand a packet over to another partition.
+const CROSSING_S: f64 = 40e-9;
+/// Time that a barrier of all partitions takes.
+const BARRIER_S: f64 = 2e-6;
+/// Partitions for each thread: with several, threads share the work evenly also where it was
+/// estimated badly, and caches hold what a partition needs.
+const PARTITIONS_A_THREAD: usize = 4;
+/// Delays tried.
+const MAX_TRIALS: usize = 24;
+/// Times that every part of the network may change partitions.
+const MAX_ROUNDS: usize = 16;
+
+/// The partition of each element of `wired`, for a run on at most `threads` threads; `None` if the
+/// network cannot be divided, or would be no faster.
+pub(crate) fn divide(plan: &Plan<'_>, wired: &Wired, threads: usize) -> Option<Vec<u32>> {
+    if threads < 2 || plan.links.iter().any(|link| link.failure.is_some()) {
+        return None;
+    }
+    let map = Map::new(plan);
+    let mut delays: Vec<u64> =
+        map.ways.iter().filter(|way| way.used && way.delay > 0).map(|way| way.delay).collect();
+    delays.sort_unstable_by(|a, b| b.cmp(a));
+    delays.dedup();
+    let stride = delays.len().div_ceil(MAX_TRIALS).max(1);
+    let trials = delays.iter().step_by(stride).map(|delay| map.trial(*delay, threads));
+    let best = trials.flatten().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let alone = HOP_S * map.work.iter().sum::<f64>();
+    (best.0 < alone).then(|| map.of_elements(&best.1, plan, wired))
+}
+
+/// The network as it is divided: nodes with all that happens there, and the ways between them.
+struct Map {
+    ways: Vec<Way>,
+    /// Packets a second, by node.
+    work: Vec<f64>,
+    /// Pairs of nodes that belong together whatever lies between them.
+    pairs: Vec<(usize, usize)>,
+}
+
+/// A link.
+struct Way {
+    from: usize,
+    to: usize,
+    /// In ps.
+    delay: u64,
+    /// True if a route passes it.
+    used: bool,
+    /// Packets a second.
+    load: f64,
+}
+
+impl Map {
+    fn new(plan: &Plan<'_>) -> Self {
+        let mut nodes = BTreeMap::new();
+        for link in &plan.links {
+            for name in [link.from.as_str(), link.to.as_str()] {
+                let next = nodes.len();
+                nodes.entry(name).or_insert(next);
+            }
+        }
+        let way = |link: &LinkPlan<'_>| Way {
+            from: nodes[link.from.as_str()],
+            to: nodes[link.to.as_str()],
+            delay: link.delay.ps(),
+            used: false,
+            load: 0.0,
+        };
+        let ways = plan.links.iter().map(way).collect();
+        let work = vec![0.0; nodes.len()];
+        let mut map = Self { ways, work, pairs: Vec::new() };
+        // A ring is one element, and a link that changes does not know departures in advance.
+        let whole = |link: &LinkPlan<'_>| link.span.is_some() || link.changes.is_some();
+        for (way, _) in map.ways.iter().zip(&plan.links).filter(|(_, link)| whole(link)) {
+            map.pairs.push((way.from, way.to));
+        }
+        let shares = shares(plan);
+        for flow in &plan.flows {
+            map.lay(flow, packets_a_second(flow, plan, &shares));
+        }
+        for way in &map.ways {
+            map.work[way.from] += way.load;
+        }
+        map
+    }
+
+    /// Let so many packets a second of `flow` take their way, and acknowledgements for each second
+    /// one.
+    fn lay(&mut self, flow: &FlowPlan, packets: f64) {
+        let (first, last) = ends(flow, &self.ways);
+        if flow.has_calls() {
+            self.pairs.push((first, last));
+        }
+        let acks = packets * flow.facts.acknowledged;
+        for (node, load) in [(first, packets + acks), (last, packets + acks)] {
+            self.work[node] += load;
+        }
+        // Notifications are few, but their ways must not be cut where there is no delay.
+        for link in flow.ways_back.iter().flat_map(|(_, back)| back) {
+            self.ways[*link].used = true;
+        }
+        let back: &[usize] = if flow.has_receivers() { &flow.back } else { &[] };
+        for (links, load) in [(flow.there.as_slice(), packets), (back, acks)] {
+            for link in links {
+                self.ways[*link].used = true;
+                self.ways[*link].load += load;
+            }
+        }
+    }
+
+    /// Divide at links of at least `delay`: time a simulated second, and the partition of each
+    /// node.
+    fn trial(&self, delay: u64, threads: usize) -> Option<(f64, Vec<usize>)> {
+        let short = self.ways.iter().filter(|way| way.used && way.delay < delay);
+        let joined = short.map(|way| (way.from, way.to)).chain(self.pairs.iter().copied());
+        let part_of = parts(self.work.len(), joined);
+        let used = self.ways.iter().filter(|way| way.used);
+        let ties = used.map(|way| (part_of[way.from], part_of[way.to], way.load));
+        let mut parts = Parts::new(&part_of, &self.work, ties);
+        let count = threads.saturating_mul(PARTITIONS_A_THREAD).min(parts.work.len());
+        if count < 2 {
+            return None;
+        }
+        parts.grow(count);
+        parts.improve(count);
+        let partitions: Vec<usize> = part_of.iter().map(|part| parts.partition[*part]).collect();
+        let cut = self.ways.iter().filter(|w| w.used && partitions[w.from] != partitions[w.to]);
+        let barriers = cut.map(|way| way.delay).min().map_or(0.0, |delay| 1e12 / delay as f64);
+        Some((parts.balance(count).time(threads.min(count)) + BARRIER_S * barriers, partitions))
+    }
+
+    /// The partition of each element, given that of each node.
+    fn of_elements(&self, partitions: &[usize], plan: &Plan<'_>, wired: &Wired) -> Vec<u32> {
+        let mut of = vec![0; wired.network.elements()];
+        for ((way, elements), link) in self.ways.iter().zip(&wired.links).zip(&plan.links) {
+            // An impaired wire does not know in advance what leaves it, so a cut is before it.
+            let (before, beyond) = elements.split_at(link.beyond);
+            for (elements, node) in [(before, way.from), (beyond, way.to)] {
+                for element in elements {
+                    of[element.index()] = partitions[node] as u32;
+                }
+            }
+        }
+        for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
+            let (first, last) = ends(flow, &self.ways);
+            of[senders.index()] = partitions[first] as u32;
+            if let Some((policer, link)) = flow.policer(*senders) {
+                of[policer.index()] = partitions[self.ways[link].from] as u32;
+            }
+            if flow.has_receivers() {
+                of[FlowPlan::receivers(*senders).index()] = partitions[last] as u32;
+            }
+        }
+        of
+    }
+}
+
+/// The nodes between which a flow leads.
+fn ends(flow: &FlowPlan, ways: &[Way]) -> (usize, usize) {
+    let first = flow.there.first().expect("a flow joins two nodes");
+    let last = flow.there.last().expect("a flow joins two nodes");
+    (ways[*first].from, ways[*last].to)
+}
+
+/// The share of each link in bit/s that a flow gets which takes what it gets.
+fn shares(plan: &Plan<'_>) -> Vec<f64> {
+    let mut flows = vec![0.0; plan.links.len()];
+    for flow in plan.flows.iter().filter(|flow| flow.mean_rate().is_none()) {
+        for link in &flow.there {
+            flows[*link] += f64::from(flow.count);
+        }
+    }
+    let share = |(link, flows): (&LinkPlan<'_>, f64)| link.rate.bps() as f64 / flows;
+    plan.links.iter().zip(flows).map(share).collect()
+}
+
+/// About how many packets a second a group of flows sends.
+fn packets_a_second(flow: &FlowPlan, plan: &Plan<'_>, shares: &[f64]) -> f64 {
+    let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MAX, f64::min);
+    let fastest = least(&mut flow.there.iter().map(|link| plan.links[*link].rate.bps() as f64));
+    let share = || least(&mut flow.there.iter().map(|link| shares[*link]));
+    let each = flow.mean_rate().map_or_else(share, |rate| rate.bps() as f64);
+    (each * f64::from(flow.count)).min(fastest) / (8.0 * flow.largest.max(1) as f64)
+}
+
+/// The part that each of `nodes` nodes belongs to, if `joined` pairs are not to be parted. Parts
+/// are numbered from 0, in the order of their first nodes.
+fn parts(nodes: usize, joined: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    let mut sets = petgraph::unionfind::UnionFind::new(nodes);
+    for (one, other) in joined {
+        sets.union(one, other);
+    }
+    let mut numbers = BTreeMap::new();
+    let number = |set: usize| {
+        let next = numbers.len();
+        *numbers.entry(set).or_insert(next)
+    };
+    sets.into_labeling().into_iter().map(number).collect()
+}
+
+/// Parts of the network that are to be put into partitions.
+struct Parts {
+    /// Packets a second, by part.
+    work: Vec<f64>,
+    /// Neighbours of each part, and the packets a second between them.
+    ties: Vec<BTreeMap<usize, f64>>,
+    partition: Vec<usize>,
+}
+
+/// The partition of a part that is in none yet.
+const NONE: usize = usize::MAX;
+
+impl Parts {
+    fn new(
+        part_of: &[usize],
+        work: &[f64],
+        pairs: impl Iterator<Item = (usize, usize, f64)>,
+    ) -> Self {
+        let count = part_of.iter().max().map_or(0, |last| last + 1);
+        let mut parts = Self {
+            work: vec![0.0; count],
+            ties: vec![BTreeMap::new(); count],
+            partition: vec![NONE; count],
+        };
+        for (part, work) in part_of.iter().zip(work) {
+            parts.work[*part] += work;
+        }
+        for (one, other, load) in pairs.filter(|(one, other, _)| one != other) {
+            *parts.ties[one].entry(other).or_insert(0.0) += load;
+            *parts.ties[other].entry(one).or_insert(0.0) += load;
+        }
+        parts
+    }
+
+    /// Let one partition after the other grow until it has its share of the work.
+    fn grow(&mut self, count: usize) {
+        let mut left: f64 = self.work.iter().sum();
+        let mut free = self.work.len();
+        for partition in 0..count - 1 {
+            let share = left / (count - partition) as f64;
+            let mut has = 0.0;
+            let mut next = self.edge();
+            // A part for each of the partitions to come is left over.
+            while free >= count - partition {
+                if has > 0.0 && has + self.work[next] / 2.0 > share {
+                    break;
+                }
+                self.partition[next] = partition;
+                has += self.work[next];
+                free -= 1;
+                let Some(part) = self.nearest(partition) else { break };
+                next = part;
+            }
+            left -= has;
+        }
+        for partition in self.partition.iter_mut().filter(|partition| **partition == NONE) {
+            *partition = count - 1;
+        }
+    }
+
+    /// A free part at the edge of the network: of those reached from a free one, the last.
+    fn edge(&self) -> usize {
+        let free = |part: &usize| self.partition[*part] == NONE;
+        let first = (0..self.work.len()).find(free).expect("parts are left for each partition");
+        let mut reached = vec![first];
+        let mut known = vec![false; self.work.len()];
+        known[first] = true;
+        let mut at = 0;
+        while let Some(part) = reached.get(at).copied() {
+            for other in self.ties[part].keys().copied().filter(free) {
+                if !std::mem::replace(&mut known[other], true) {
+                    reached.push(other);
+                }
+            }
+            at += 1;
+        }
+        *reached.last().expect("the first is there")
+    }
+
+    /// The free part with most ties to `partition`, the first of several; any if none has some.
+    fn nearest(&self, partition: usize) -> Option<usize> {
+        let mut best: Option<(usize, f64)> = None;
+        for part in (0..self.work.len()).filter(|part| self.partition[*part] == NONE) {
+            let ties = self.between(part, partition);
+            if best.is_none_or(|(_, most)| ties > most) {
+                best = Some((part, ties));
+            }
+        }
+        best.map(|(part, _)| part)
+    }
+
+    /// Packets a second between `part` and parts in `partition`.
+    fn between(&self, part: usize, partition: usize) -> f64 {
+        let ties = self.ties[part].iter().filter(|(other, _)| self.partition[**other] == partition);
+        ties.map(|(_, load)| load).sum()
+    }
+
+    /// Move parts to other partitions as long as that saves time.
+    fn improve(&mut self, count: usize) {
+        let mut balance = self.balance(count);
+        for _ in 0..MAX_ROUNDS {
+            let before = balance.cost();
+            for part in 0..self.work.len() {
+                let near: BTreeSet<usize> =
+                    self.ties[part].keys().map(|other| self.partition[*other]).collect();
+                for partition in near {
+                    self.move_if_better(part, partition, &mut balance);
+                }
+            }
+            if balance.cost() >= before {
+                return;
+            }
+        }
+    }
+
+    fn move_if_better(&mut self, part: usize, partition: usize, balance: &mut Balance) {
+        let home = self.partition[part];
+        if partition == home || balance.parts[home] == 1 {
+            return;
+        }
+        let mut moved = balance.clone();
+        moved.parts[home] -= 1;
+        moved.parts[partition] += 1;
+        moved.work[home] -= self.work[part];
+        moved.work[partition] += self.work[part];
+        moved.crossing += self.between(part, home) - self.between(part, partition);
+        if moved.cost() < balance.cost() {
+            self.partition[part] = partition;
+            *balance = moved;
+        }
+    }
+
+    fn balance(&self, count: usize) -> Balance {
+        let mut balance = Balance { parts: vec![0; count], work: vec![0.0; count], crossing: 0.0 };
+        for (part, partition) in self.partition.iter().copied().enumerate() {
+            balance.parts[partition] += 1;
+            balance.work[partition] += self.work[part];
+            let ties: f64 = self.ties[part].values().sum();
+            // Each tie is seen from both ends.
+            balance.crossing += (ties - self.between(part, partition)) / 2.0;
+        }
+        balance
+    }
+}
+
+/// Distribution of work over partitions.
+#[derive(Clone)]
+struct Balance {
+    /// Parts, by partition.
+    parts: Vec<usize>,
+    /// Packets a second, by partition.
+    work: Vec<f64>,
+    /// Packets a second that cross a border.
+    crossing: f64,
+}
+
+impl Balance {
+    /// Time of all partitions together if each had as much to do as the busiest.
+    fn cost(&self) -> f64 {
+        let most = self.work.iter().copied().fold(0.0, f64::max);
+        HOP_S * most * self.work.len() as f64 + CROSSING_S * self.crossing
+    }
+
+    /// Time that a simulated second takes on so many threads, barriers apart.
+    fn time(&self, threads: usize) -> f64 {
+        let mut work = self.work.clone();
+        work.sort_by(|a, b| b.total_cmp(a));
+        let mut load = vec![0.0; threads];
+        for work in work {
+            load.sort_by(f64::total_cmp);
+            load[0] += work;
+        }
+        let most = load.into_iter().fold(0.0, f64::max);
+        HOP_S * most + CROSSING_S * self.crossing / threads as f64
+    }
+}

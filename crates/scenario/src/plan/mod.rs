@@ -1,0 +1,73 @@
+//! A scenario that is read, and the network that is wired from it.
+
+pub(crate) mod aggregates;
+pub(crate) mod around;
+pub(crate) mod bounds;
+pub(crate) mod build;
+pub(crate) mod division;
+pub(crate) mod estimate;
+pub(crate) mod failures;
+pub(crate) mod flows;
+pub(crate) mod hosts;
+pub(crate) mod links;
+pub(crate) mod policing;
+pub(crate) mod rerouting;
+pub(crate) mod rings;
+pub(crate) mod roads;
+pub(crate) mod schedules;
+pub(crate) mod sections;
+pub(crate) mod topology;
+pub(crate) mod unlimited;
+pub(crate) mod ways;
+
+use forebay_engine::Network;
+use forebay_laws::FlowGroups;
+use forebay_network::{ElementCounters, ElementId, RouteId};
+
+use crate::plan::aggregates::AggregatePlan;
+use crate::plan::flows::FlowPlan;
+use crate::plan::links::LinkPlan;
+use crate::plan::rings::RingPlan;
+use crate::plan::sections::{RecordParameters, ScenarioParameters};
+
+/// A scenario read and checked, ready to be wired.
+pub(crate) struct Plan<'a> {
+    pub(crate) parameters: ScenarioParameters,
+    pub(crate) record: RecordParameters,
+    pub(crate) links: Vec<LinkPlan<'a>>,
+    pub(crate) rings: Vec<RingPlan>,
+    pub(crate) aggregates: Vec<AggregatePlan>,
+    pub(crate) flows: Vec<FlowPlan>,
+    /// The same by name, with their hosts, as laws know them.
+    pub(crate) groups: FlowGroups,
+    pub(crate) nodes: usize,
+}
+
+impl Plan<'_> {
+    /// The groups of calls of each aggregate, in the order of their counters.
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.aggregates.len()];
+        for (at, flow) in self.flows.iter().enumerate() {
+            if let Some(aggregate) = flow.aggregate {
+                members[aggregate].push(at);
+            }
+        }
+        members
+    }
+}
+
+/// A network and its parts: the elements of each link, and the senders of each group of flows.
+pub(crate) struct Wired {
+    pub(crate) network: Network,
+    pub(crate) links: Vec<Vec<ElementId>>,
+    pub(crate) senders: Vec<ElementId>,
+    /// The links of each route.
+    pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
+}
+
+impl Wired {
+    /// The counters of `element`'s own, which are of type `C`.
+    pub(crate) fn own_counters<C: ElementCounters>(&mut self, element: ElementId) -> &C {
+        self.network.element_counters(element).expect("elements keep the counters of their kind")
+    }
+}

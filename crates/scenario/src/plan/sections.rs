@@ -1,0 +1,293 @@
+//! The fixed sections of a scenario file.
+
+use forebay_laws::Dscp;
+use forebay_parameters::{Spread, choice, parameters};
+use forebay_units::{Rate, Size, Span};
+
+use crate::plan::schedules::ChangeParameters;
+
+parameters! {
+    /// The top level of a scenario.
+    pub struct ScenarioParameters {
+        /// Name of the scenario in results.
+        name: String = "", "-";
+        /// Simulated time.
+        duration: Span, "-";
+        /// Time before counting begins: statistics cover the rest.
+        warm_up: Span = "0 s", "-";
+        /// Root seed of all random streams.
+        seed: u64 = 1, "-";
+    }
+}
+
+/// Keys of the top level that are sections of their own, and at last those that stand for others.
+pub(crate) const SCENARIO_SECTIONS: &[&str] =
+    &["links", "rings", "aggregates", "flows", "record", "include", "sites"];
+
+parameters! {
+    /// A link, duplex unless said otherwise.
+    pub struct LinkParameters {
+        /// Node at the near end.
+        from: String, "-";
+        /// Node at the far end.
+        to: String, "-";
+        /// Rate of the transmitter. Of a link that changes it is that before the first change, and
+        /// the one that queue laws and conditioners go by; there it can be left out if the changes
+        /// say what holds at first.
+        rate: Option<Rate>, "-";
+        /// Propagation delay.
+        delay: Span = "0 s", "-";
+        ..changes: ChangeParameters;
+        /// True if a link of the same rate and delay leads back (its queue: tail drop without
+        /// limit, unless `reverse` says otherwise).
+        duplex: bool = true, "-";
+        /// Size of the packets of lower priority that fill the link whenever it is idle: a packet
+        /// that finds it idle waits for the rest of one, a uniform part of its transmission time.
+        /// No such traffic if left out. On the way there; that back has none.
+        residual: Option<Size>, "draft-babiarz-pcn-explicit-marking-02, section 2.2, option b";
+        /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
+        notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
+        /// Kind of the link: a name in the table of profiles, which says what such links have
+        /// (rate, delay, way back). What is said here as well counts more.
+        profile: Option<String>, "-";
+    }
+}
+
+/// Keys of a link that name mechanisms.
+pub(crate) const LINK_MECHANISMS: &[&str] = &[
+    "queue",
+    "conditioner",
+    "conditioners",
+    "shaper",
+    "detector",
+    "explicit_rate",
+    "impairment",
+    "impairments",
+    "rate_steps",
+    "failure",
+    "reverse",
+];
+
+parameters! {
+    /// The way back of a duplex link, where it differs.
+    pub struct ReverseParameters {
+        /// Rate of the transmitter; that of the way there if left out.
+        rate: Option<Rate>, "-";
+        /// Propagation delay; that of the way there if left out.
+        delay: Option<Span>, "-";
+        ..changes: ChangeParameters;
+        /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
+        notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
+    }
+}
+
+/// Keys of the way back that name mechanisms.
+pub(crate) const REVERSE_MECHANISMS: &[&str] = &[
+    "queue",
+    "conditioner",
+    "conditioners",
+    "shaper",
+    "detector",
+    "explicit_rate",
+    "impairment",
+    "impairments",
+    "rate_steps",
+];
+
+parameters! {
+    /// A packet ring: stations joined by two ringlets on which data run opposite ways.
+    pub struct RingParameters {
+        /// The nodes that are its stations, in the order of data on the outer ringlet: 2 to 255.
+        stations: Vec<String>, "-";
+        /// Rate of each span.
+        rate: Rate, "-";
+        /// Propagation delay of each span; or give `delays`.
+        delay: Option<Span>, "-";
+        /// Propagation delays of the spans: from the first station to the second, and so on to that
+        /// from the last to the first.
+        delays: Option<Vec<Span>>, "-";
+        /// Transit buffers of each station and ringlet.
+        transit: TransitBuffers = "dual", "RFC 2892, section 2.4";
+        /// Size of the high-priority transit buffer. Dual transit buffers only.
+        high_limit: Size = "30 kB", "RFC 2892, section 6.1";
+        /// Size of the low-priority, or only, transit buffer. The host sends nothing while less is
+        /// free of it than two packets of `largest`.
+        low_limit: Size = "522 kB", "assumed: RFC 2892 has no size; 64 kB above TB_HI_THRESHOLD";
+        /// Above this filling of the low-priority transit buffer the host sends no low priority.
+        /// Dual transit buffers only.
+        stop: Size = "458 kB", "RFC 2892, sections 5.1 and 6.1 (TB_HI_THRESHOLD)";
+        /// Size of the largest packet that may come: larger ones are refused.
+        largest: Size = "1500 B", "assumed: Ethernet's MTU, RFC 894";
+        /// Size of each queue of the host, on one ringlet: so no destination takes the room of
+        /// another.
+        host_limit: Size = "4 MB", "assumed: unpublished";
+        /// Queues of the host for each class.
+        host_queues: HostQueueing = "destination", "assumed: unpublished; one, RFC 2892, section 2";
+        /// The highest precedence that is high priority, 0 to 63. All packets are low priority if
+        /// left out.
+        high: Option<u32>, "RFC 2892, section 4.2.3";
+        /// Size of a message of the fairness law between neighbours.
+        message: Size = "16 B", "RFC 2892, section 4.4, with a frame check sequence";
+    }
+}
+
+choice! {
+    /// Transit buffers of a station.
+    pub enum TransitBuffers {
+        /// One for each class; the host goes ahead of low priority in transit.
+        Dual = "dual",
+        /// One, ahead of the host.
+        Single = "single",
+    }
+}
+
+choice! {
+    /// Queues of a host for one class.
+    pub enum HostQueueing {
+        /// One for each destination, served in turn.
+        Destination = "destination",
+        /// One for all.
+        One = "one",
+    }
+}
+
+/// Keys of a ring that name mechanisms or are sections of their own.
+pub(crate) const RING_MECHANISMS: &[&str] = &["fairness", "station"];
+
+parameters! {
+    /// A station of a ring, where it differs from the others.
+    pub struct StationParameters {
+        /// Its weight in shares of the ring, above 0.
+        weight: f64 = 1.0, "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRingletWeight";
+        /// Rate committed to each of its destinations at high priority. For laws that reserve.
+        committed_high: Rate = "0 bit/s", "Amer and Mekkittikul, IEEE 802.17, January 2002";
+        /// Rate committed to each of its destinations at low priority. For laws that reserve.
+        committed_low: Rate = "0 bit/s", "Amer and Mekkittikul, IEEE 802.17, January 2002";
+        /// Most that it may send at low priority on one ringlet; above 0, at most the rate of the
+        /// ring, which it is if left out.
+        max_rate: Option<Rate>, "RFC 2892, section 6.1 (MAX_ALLOWANCE)";
+    }
+}
+
+parameters! {
+    /// A group of flows between two nodes.
+    pub struct FlowParameters {
+        /// Node of the senders.
+        from: String, "-";
+        /// Node of the receivers.
+        to: String, "-";
+        /// The host of the senders, where it is one of several machines behind the node `from`: a
+        /// name that no node has. The node itself if left out. `cake` shares between hosts, and
+        /// classifiers and conditioners can go by them.
+        host: Option<String>, "-";
+        /// The host of the receivers, one of several machines behind the node `to`. That node
+        /// itself if left out.
+        to_host: Option<String>, "-";
+        /// Number of flows.
+        count: u32 = 1, "-";
+        /// Start of the flows: a time, or `{ uniform = ["0 s", "1 s"] }` for a random time each.
+        start: Spread = "0 s", "-";
+        /// Time from which they send no new data; the end of the run if left out.
+        stop: Option<Span>, "-";
+        /// The nodes that their packets pass, both ends included; the shortest path by delay if
+        /// left out. Acknowledgements take the same nodes back.
+        route: Option<Vec<String>>, "-";
+        /// Class of their packets and acknowledgements, for schedulers that classify by it: a
+        /// differentiated services codepoint. Best effort, 0, if left out.
+        dscp: Option<Dscp>, "RFC 2474; RFC 2597, section 6; RFC 3246; RFC 8622";
+        /// Precedence (colour) with which packets set out: 0 is served and kept first.
+        precedence: u32 = 0, "RFC 2597, section 2";
+        /// The aggregate that controls its calls; only for calls. They are neither blocked nor
+        /// terminated if left out.
+        aggregate: Option<String>, "RFC 5559, section 3.2 (ingress-egress aggregate)";
+        /// Count the packets that take longer than the fastest of their flow by more than this; not
+        /// for calls.
+        late_after: Option<Span>, "COMSAT thesis, section 7.1 (20 ms)";
+    }
+}
+
+/// Keys of a flow that name mechanisms, beside those of transports.
+pub(crate) const FLOW_MECHANISMS: &[&str] = &["traffic", "linked", "policing"];
+
+parameters! {
+    /// Policing of each flow of a group by itself: a peak rate controller, then a leaky bucket.
+    pub struct PolicingParameters {
+        /// The node where they stand, in front of the link that leads on; that at the far end of
+        /// the first link if left out.
+        at: Option<String>, "COMSAT thesis, section 3 (at the network interface)";
+    }
+}
+
+/// Keys of policing that are sections of their own.
+pub(crate) const POLICING_SECTIONS: &[&str] = &["peak", "bucket"];
+
+parameters! {
+    /// An ingress-egress aggregate of calls: the flow control of a PCN domain for one pair of edge
+    /// nodes.
+    pub struct AggregateParameters {
+        /// Time from what the egress node sees to its effect at the source: a time, or
+        /// `{ uniform = ["20 ms", "80 ms"] }` for a random time for each call.
+        rtt: Spread = "0 s", "draft-babiarz-pcn-explicit-marking-02, section 2.2";
+    }
+}
+
+/// Keys of an aggregate that name mechanisms.
+pub(crate) const AGGREGATE_MECHANISMS: &[&str] = &["admission", "termination", "probing"];
+
+parameters! {
+    /// Records of a run besides the counters.
+    pub struct RecordParameters {
+        /// Sampling interval of queue lengths, averages, windows and rates; none if left out.
+        series: Option<Span>, "-";
+        /// Places that are sampled: `links.NAME`, `flows.NAME` or `aggregates.NAME`, and `links`,
+        /// `flows` or `aggregates` for all of them. `flows.NAME[3]` is one flow of a group: its own
+        /// window, round-trip time and rates, and not means. Every place if left out.
+        series_of: Option<Vec<String>>, "-";
+        /// Record how queue laws adjust themselves: averages that enter another region, and maximum
+        /// probabilities that follow them.
+        adjustments: bool = false, "-";
+        /// Record the distribution of delays by group of flows.
+        delays: bool = false, "-";
+        /// Record how delay varies from packet to packet, by group of flows: the variation of RFC
+        /// 3393 between packets sent one after the other, and the jitter of RFC 3550.
+        jitter: bool = false, "RFC 3393, section 4; RFC 5481, section 4.1";
+        /// Record how many packets are lost in a row, by group of flows: loss periods.
+        losses: bool = false, "RFC 3357, section 4";
+        /// Record what happens to calls: admitted, blocked, terminated ...
+        calls: bool = false, "-";
+        /// Record when, why and how far TCP reduces its congestion windows.
+        reductions: bool = false, "-";
+        /// Record each transfer that is completed: size, completion time, slowdown.
+        transfers: bool = false, "-";
+        /// Record how paced sources change the scale of their rates.
+        paces: bool = false, "-";
+        /// Record a packet trace of at most so many rows.
+        trace: u32 = 0, "-";
+        /// Links at whose near end packets are captured: what goes out over the link, and what
+        /// comes in over that the other way. Each capture is a file of the format pcapng,
+        /// `capture-LINK.pcapng` in the folder of results.
+        capture: Option<Vec<String>>, "draft-ietf-opsawg-pcapng";
+        /// Packets of each capture, at most: the first ones.
+        capture_packets: u32 = 1_000_000, "-";
+        /// Count what becomes of the packets of each class of a queue with classes: a scheduler,
+        /// the two queues of `dualpi2`, the tins of `cake`, alone or inside `tbf`. Results have a
+        /// row for each, recorded or not, and series of links columns by class.
+        classes: bool = false, "-";
+        /// Groups of flows that get a row for each flow in the results, recorded or not. Those of
+        /// up to 10,000 flows if left out.
+        flows: Option<FlowRows>, "-";
+    }
+}
+
+choice! {
+    /// The rows of flows in results.
+    pub enum FlowRows {
+        /// Every flow has a row.
+        Each = "each",
+        /// Every group has a row with the sums of its flows, and how these spread.
+        Groups = "groups",
+    }
+}
+
+/// Echo of an optional parameter that is left out.
+pub(crate) const ABSENT: &str = "absent";

@@ -1,0 +1,111 @@
+//! Rows of results that elements count themselves.
+
+use std::any::Any;
+
+use forebay_elements::calls::CallCount;
+use forebay_elements::policer::{PolicerCount, PolicingResult};
+use forebay_elements::{CountersOf, GroupCounts, Lateness, LatenessResult, RowTables, Rows};
+use forebay_engine::Network;
+use forebay_network::{ElementId, FlowId};
+use forebay_parameters::Registry;
+use forebay_units::Span;
+
+use crate::plan::flows::FlowPlan;
+use crate::plan::{Plan, Wired};
+use crate::results::classes::class_rows;
+use crate::results::columns::kinds;
+use crate::results::rings::ring_rows;
+
+/// All rows of kinds that not every run has.
+pub(crate) fn tables(
+    plan: &Plan<'_>,
+    wired: &mut Wired,
+    registry: &Registry,
+    measured: Span,
+) -> RowTables {
+    let mut tables = RowTables::of(&kinds(registry));
+    add_transports(plan, wired, measured, &mut tables);
+    add_policing(plan, wired, &mut tables);
+    tables.add(Rows::new(ring_rows(plan, wired, measured)));
+    tables.add(Rows::new(class_rows(plan, wired, measured)));
+    tables
+}
+
+/// The elements of a group of flows in a network.
+struct Ends<'n> {
+    network: &'n mut Network,
+    senders: ElementId,
+}
+
+impl CountersOf for Ends<'_> {
+    fn counters(&mut self, receivers: bool) -> Option<&dyn Any> {
+        let element = if receivers { FlowPlan::receivers(self.senders) } else { self.senders };
+        self.network.counters_of(element)
+    }
+}
+
+/// Adds the rows of transports: first those of groups in no aggregate, then by aggregate.
+fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &mut RowTables) {
+    visit_groups(plan, |aggregate, at, passed| {
+        let (flow, senders) = (&plan.flows[at], wired.senders[at]);
+        let rows = flow.transport.rows(&mut GroupCounts {
+            name: &flow.name,
+            flow_name: &|index| flow.flow_name(index),
+            aggregate: aggregate.unwrap_or_default(),
+            measured,
+            passed,
+            counters: &mut Ends { network: &mut wired.network, senders },
+        });
+        rows.into_iter().for_each(|rows| tables.add(rows));
+    });
+}
+
+/// Visit each group of flows, with its aggregate, its place in the plan, and the number of flows
+/// that others have before it in the element of its aggregate: first those of no aggregate, then by
+/// aggregate.
+fn visit_groups(plan: &Plan<'_>, mut visit: impl FnMut(Option<&str>, usize, usize)) {
+    let alone = plan.flows.iter().enumerate().filter(|(_, flow)| flow.aggregate.is_none());
+    alone.for_each(|(at, _)| visit(None, at, 0));
+    for (aggregate, groups) in plan.aggregates.iter().zip(plan.members()) {
+        // The groups of an aggregate share an element.
+        let mut passed = 0;
+        for at in groups {
+            visit(Some(&aggregate.name), at, passed);
+            passed += plan.flows[at].count as usize;
+        }
+    }
+}
+
+/// Visit the counters of each group of calls, with its place in the plan: first those of no
+/// aggregate, then by aggregate.
+pub(crate) fn visit_calls(
+    plan: &Plan<'_>,
+    wired: &mut Wired,
+    mut visit: impl FnMut(usize, &[CallCount]),
+) {
+    visit_groups(plan, |_, at, passed| {
+        if plan.flows[at].has_calls() {
+            let count = plan.flows[at].count as usize;
+            let own = wired.own_counters::<Vec<CallCount>>(wired.senders[at]);
+            visit(at, &own[passed..passed + count]);
+        }
+    });
+}
+
+/// Adds the rows of policing and of late packets.
+fn add_policing(plan: &Plan<'_>, wired: &mut Wired, tables: &mut RowTables) {
+    let mut first = FlowId::new(0);
+    for (at, flow) in plan.flows.iter().enumerate() {
+        if let Some((policer, _)) = flow.policer(wired.senders[at]) {
+            let own = wired.own_counters::<PolicerCount>(policer);
+            tables.add(Rows::one(PolicingResult::of(flow.name.clone(), own)));
+        }
+        if flow.counts_late() {
+            let meter = |flow| wired.network.delivery_meter::<Lateness>(flow);
+            let own: Vec<_> =
+                (0..flow.count).map(|index| first.nth(index)).filter_map(meter).collect();
+            tables.add(Rows::one(LatenessResult::of(flow.name.clone(), &own)));
+        }
+        first = first.nth(flow.count);
+    }
+}
