@@ -23,8 +23,10 @@ use forebay_units::Time;
 
 pub use lateness::{Lateness, LatenessResult};
 pub use registry::{TRANSPORTS, registry};
-pub use rows::{Row, RowKind, RowTables, Rows, RowsOf};
-pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
+pub use rows::{Row, RowKind, RowTables, Rows, RowsOf, TagCount, TagCounts};
+pub use transfers::{
+    Completed, EmptyPath, TransferCount, TransferMeter, TransferResult, TransfersOfTag,
+};
 pub use transport::{
     CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, InnerSection, Packets,
     ReadTransport, Transport, TransportKind, Transports, WayBack, Wiring, names_of,

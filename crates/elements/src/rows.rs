@@ -1,6 +1,7 @@
 //! Rows of results that elements count themselves, by kind.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use forebay_network::ResultColumn;
@@ -96,6 +97,48 @@ impl Debug for Rows {
 impl Clone for Rows {
     fn clone(&self) -> Self {
         Self { kind: self.kind, rows: self.rows.copied() }
+    }
+}
+
+/// Counts that are added up over the groups of flows that have a tag.
+pub trait TagCount: Default + 'static {
+    /// A row of a tag.
+    type Row: Row;
+
+    /// Adds `other`: what is known of both together is exact, percentiles included.
+    fn merge(&mut self, other: &Self);
+
+    /// The row of `tag`, whose counts these are.
+    fn row(&self, tag: String) -> Self::Row;
+}
+
+trait AnyCount: Any {
+    fn rows(&self, tag: String) -> Rows;
+}
+
+impl<C: TagCount> AnyCount for C {
+    fn rows(&self, tag: String) -> Rows {
+        Rows::one(self.row(tag))
+    }
+}
+
+/// The counts of tags, by kind of rows and tag.
+#[derive(Default)]
+pub struct TagCounts(BTreeMap<(&'static str, String), Box<dyn AnyCount>>);
+
+impl TagCounts {
+    /// Add `count` to that of each of `tags`.
+    pub fn add<C: TagCount>(&mut self, tags: &[String], count: &C) {
+        for tag in tags {
+            let known = self.0.entry((C::Row::KIND.name, tag.clone()));
+            let all: &mut dyn Any = known.or_insert_with(|| Box::new(C::default())).as_mut();
+            all.downcast_mut::<C>().expect("a kind of rows has one type").merge(count);
+        }
+    }
+
+    /// The rows of all.
+    pub fn rows(self) -> impl Iterator<Item = Rows> {
+        self.0.into_iter().map(|((_, tag), count)| count.rows(tag))
     }
 }
 

@@ -7,7 +7,7 @@ use forebay_network::{Distribution, ElementCounters, columns};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 use serde::Serialize;
 
-use crate::rows::{Row, RowKind, RowsOf};
+use crate::rows::{Row, RowKind, RowsOf, TagCount};
 
 /// Upper limits of the classes by size, in bytes; the last class has none.
 const SIZE_LIMITS: [u64; 3] = [10_000, 100_000, 1_000_000];
@@ -290,6 +290,39 @@ impl Row for TransferResult {
         titles: &[("", "transfers: completion times and slowdowns")],
         columns: Self::COLUMNS,
     };
+}
+
+/// The transfers of all groups that have a tag, which the row is named after.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct TransfersOfTag(pub TransferResult);
+
+impl Row for TransfersOfTag {
+    const KIND: RowKind = RowKind {
+        name: "transfers_by_tag",
+        meaning: "A row a tag of groups of TCP flows with transfers, over all that have it; empty \
+                  if there are none.",
+        of: RowsOf::Flows,
+        titles: &[("", "transfers by tag: completion times and slowdowns")],
+        columns: TransferResult::COLUMNS,
+    };
+}
+
+impl TagCount for TransferCount {
+    type Row = TransfersOfTag;
+
+    fn merge(&mut self, other: &Self) {
+        self.completion.merge(&other.completion);
+        self.slowdown.merge(&other.slowdown);
+        self.by_size.iter_mut().zip(&other.by_size).for_each(|(own, more)| own.merge(more));
+        self.queued += other.queued;
+        self.bytes += other.bytes;
+        self.unfinished += other.unfinished;
+    }
+
+    fn row(&self, tag: String) -> TransfersOfTag {
+        TransfersOfTag(TransferResult::of(tag, self))
+    }
 }
 
 impl TransferResult {

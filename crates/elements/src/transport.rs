@@ -9,7 +9,7 @@ use forebay_parameters::{Category, Field, Problem, Section};
 use forebay_units::{Rate, Size, Span};
 
 use crate::FlowGroup;
-use crate::rows::{RowKind, Rows};
+use crate::rows::{RowKind, Rows, TagCount, TagCounts};
 
 /// The category of transports. The example of one has the keys of a group of flows: its own, and
 /// the traffic that it needs.
@@ -261,6 +261,8 @@ pub struct GroupCounts<'c> {
     pub measured: Span,
     /// Flows of other groups that its senders' element counts before its own.
     pub passed: usize,
+    /// The tags of the group, and the counts of these.
+    pub tags: (&'c [String], &'c mut TagCounts),
     /// Reads the counters of the senders' element, or with `true` that of the receivers.
     pub counters: &'c mut dyn CountersOf,
 }
@@ -288,6 +290,21 @@ impl GroupCounts<'_> {
     #[must_use]
     pub fn receivers<C: ElementCounters>(&mut self) -> &C {
         self.of(true)
+    }
+
+    /// The counters of type `C` of the receivers, which count for the tags of the group as well.
+    ///
+    /// # Panics
+    /// If they have others.
+    #[must_use]
+    pub fn tagged_receivers<C: ElementCounters + TagCount>(&mut self) -> &C {
+        let counters = self.counters.counters(true);
+        let own: &C = counters
+            .and_then(<dyn Any>::downcast_ref)
+            .expect("elements keep the counters of their kind");
+        let (tags, all) = &mut self.tags;
+        all.add(tags, own);
+        own
     }
 
     fn of<C: ElementCounters>(&mut self, receivers: bool) -> &C {

@@ -1,7 +1,7 @@
 //! The groups of flows of a scenario and the hosts between which they are: what classifiers may go
 //! by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use forebay_network::{FlowId, HostId, Packet, PacketKind};
@@ -17,11 +17,35 @@ pub struct FlowGroups(Option<Arc<Groups>>);
 #[derive(Debug)]
 struct Groups {
     names: Vec<String>,
+    /// Tags of each group.
+    tags: Vec<Vec<String>>,
     hosts: Vec<String>,
+    /// Other names of each host: its node, and its tags.
+    host_tags: Vec<Vec<String>>,
     /// Ends of each group.
     ends: Vec<Ends>,
     /// The number of the first flow of each.
     firsts: OnceLock<Vec<u32>>,
+}
+
+/// A group of flows as a scenario names it.
+#[derive(Clone, Debug, Default)]
+pub struct NamedGroup {
+    /// Its name.
+    pub name: String,
+    /// The hosts where its flows begin and end.
+    pub hosts: [NamedHost; 2],
+    /// The tags that it has in common with others.
+    pub tags: Vec<String>,
+}
+
+/// A host as a scenario names it.
+#[derive(Clone, Debug, Default)]
+pub struct NamedHost {
+    /// Its name.
+    pub name: String,
+    /// What it has in common with others: its node, unless it is that itself, and its tags.
+    pub tags: Vec<String>,
 }
 
 /// The hosts of a group, and the numbers of their pairs there and back.
@@ -46,10 +70,24 @@ impl FlowGroups {
     /// flows. Hosts are numbered in the order in which they come.
     #[must_use]
     pub fn new(groups: Vec<(String, [String; 2])>) -> Self {
-        let (mut hosts, mut known) = (Vec::new(), BTreeMap::new());
-        let mut number = |name: &String| {
-            *known.entry(name.clone()).or_insert_with(|| {
-                hosts.push(name.clone());
+        let host = |name| NamedHost { name, tags: Vec::new() };
+        let group = |(name, hosts): (String, [String; 2])| NamedGroup {
+            name,
+            hosts: hosts.map(host),
+            tags: Vec::new(),
+        };
+        Self::named(groups.into_iter().map(group).collect())
+    }
+
+    /// Groups with their hosts and tags, in the order of their flows. Of a host that comes several
+    /// times the first tags count.
+    #[must_use]
+    pub fn named(groups: Vec<NamedGroup>) -> Self {
+        let (mut hosts, mut host_tags, mut known) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut number = |host: &NamedHost| {
+            *known.entry(host.name.clone()).or_insert_with(|| {
+                hosts.push(host.name.clone());
+                host_tags.push(host.tags.clone());
                 HostId::new(hosts.len() - 1)
             })
         };
@@ -58,13 +96,14 @@ impl FlowGroups {
             let next = u32::try_from(pairs.len()).expect("two for each group");
             *pairs.entry((from, to)).or_insert(next)
         };
-        let ends = groups.iter().map(|(_, [from, to])| {
+        let ends = groups.iter().map(|NamedGroup { hosts: [from, to], .. }| {
             let (from, to) = (number(from), number(to));
             Ends { hosts: [from, to], pairs: [pair(from, to), pair(to, from)] }
         });
         let ends = ends.collect();
-        let names = groups.into_iter().map(|(name, _)| name).collect();
-        Self(Some(Arc::new(Groups { names, hosts, ends, firsts: OnceLock::new() })))
+        let (names, tags) = groups.into_iter().map(|group| (group.name, group.tags)).unzip();
+        let firsts = OnceLock::new();
+        Self(Some(Arc::new(Groups { names, tags, hosts, host_tags, ends, firsts })))
     }
 
     /// The groups have so many flows, from flow 0 on. The first call counts.
@@ -78,21 +117,34 @@ impl FlowGroups {
         groups.firsts.get_or_init(|| counts.into_iter().scan(0, first).collect());
     }
 
-    /// The place of the group called `name`.
+    /// The places of the group called `name`, or of the groups that have this tag.
     ///
     /// # Errors
-    /// If there is none, with the nearest name.
-    pub fn find(&self, name: &str) -> Result<usize, String> {
-        let names = self.0.as_ref().map_or(&[][..], |groups| &groups.names);
-        place_of(name, names, "group of flows")
+    /// If there are none, with the nearest name.
+    pub fn find(&self, name: &str) -> Result<Vec<usize>, String> {
+        let (names, tags) =
+            self.0.as_ref().map_or((&[][..], &[][..]), |all| (&all.names, &all.tags));
+        places_of(name, names, tags, ["group of flows", "tag of one"])
     }
 
-    /// The host called `name`.
+    /// The name of the group at `place`.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    #[must_use]
+    pub fn name(&self, place: usize) -> &str {
+        &self.0.as_ref().expect("there are groups").names[place]
+    }
+
+    /// The host called `name`, or the hosts that are behind the node `name` or have this tag.
     ///
     /// # Errors
     /// If no flow begins or ends there, with the nearest name.
-    pub fn find_host(&self, name: &str) -> Result<HostId, String> {
-        place_of(name, self.hosts(), "host of flows").map(HostId::new)
+    pub fn find_hosts(&self, name: &str) -> Result<Vec<HostId>, String> {
+        let (names, tags) =
+            self.0.as_ref().map_or((&[][..], &[][..]), |all| (&all.hosts, &all.host_tags));
+        let places = places_of(name, names, tags, ["host of flows", "node or tag of one"])?;
+        Ok(places.into_iter().map(HostId::new).collect())
     }
 
     /// The names of the hosts, by number.
@@ -156,15 +208,28 @@ impl FlowGroups {
     }
 }
 
-/// Returns the place of `name` among `names`, or says that there is no such `kind`.
-fn place_of(name: &str, names: &[String], kind: &str) -> Result<usize, String> {
+/// Returns the place of `name` among `names`, or of those that have it in their `tags`, or says
+/// that there is none of the two `kinds`.
+fn places_of(
+    name: &str,
+    names: &[String],
+    tags: &[Vec<String>],
+    [kind, other]: [&str; 2],
+) -> Result<Vec<usize>, String> {
     if let Some(at) = names.iter().position(|known| known == name) {
-        return Ok(at);
+        return Ok(vec![at]);
     }
-    let known = || names.iter().map(String::as_str);
+    let has = |own: &Vec<String>| own.iter().any(|tag| tag == name);
+    let found: Vec<usize> = (0..).zip(tags).filter(|(_, own)| has(own)).map(|(at, _)| at).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let tags: BTreeSet<&str> = tags.iter().flatten().map(String::as_str).collect();
+    let known = || names.iter().map(String::as_str).chain(tags.iter().copied());
     let hint = did_you_mean(name, known());
+    let kinds = if tags.is_empty() { kind.to_owned() } else { format!("{kind}, nor {other},") };
     let all = known().collect::<Vec<_>>().join(", ");
-    Err(format!("there is no {kind} \"{name}\"{hint}; there are {all}"))
+    Err(format!("there is no {kinds} \"{name}\"{hint}; there are {all}"))
 }
 
 choice! {
@@ -178,19 +243,22 @@ choice! {
         Destination = "dst",
         /// Both hosts, in this order.
         Hosts = "src,dst",
+        /// Their group of flows.
+        Group = "group",
     }
 }
 
 impl FlowKeys {
-    /// The number of `packet` by hosts; `None` where flows are told apart.
+    /// The number of `packet` by hosts or group; `None` where flows are told apart.
     #[inline]
     #[must_use]
-    pub fn hosts(self, packet: &Packet, flows: &FlowGroups) -> Option<u32> {
+    pub fn number(self, packet: &Packet, flows: &FlowGroups) -> Option<u32> {
         match self {
             Self::Flow => None,
             Self::Source => Some(flows.hosts_of(packet)[0].number()),
             Self::Destination => Some(flows.hosts_of(packet)[1].number()),
             Self::Hosts => Some(flows.pair_of(packet)),
+            Self::Group => Some(flows.group_of(packet.flow) as u32),
         }
     }
 }
@@ -208,12 +276,13 @@ fn read_names(node: &Node, kind: &str) -> Result<Vec<String>, String> {
     items.iter().map(name).collect()
 }
 
-/// Groups of flows that are treated alike: the name of one, or a list of names.
+/// Groups of flows that are treated alike: the name of one or of a tag, or a list of names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GroupSet(pub Vec<String>);
 
 impl Parameter for GroupSet {
-    const KIND: &'static str = "name of a group of flows such as \"voice\", or a list of them";
+    const KIND: &'static str =
+        "name of a group of flows such as \"voice\", or of a tag, or a list of them";
 
     fn read(node: &Node) -> Result<Self, String> {
         read_names(node, Self::KIND).map(Self)
@@ -224,12 +293,13 @@ impl Parameter for GroupSet {
     }
 }
 
-/// Hosts that are treated alike: the name of one, or a list of names.
+/// Hosts that are treated alike: the name of one, of a node or of a tag, or a list of names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HostSet(Vec<String>);
 
 impl Parameter for HostSet {
-    const KIND: &'static str = "name of a host such as \"home\", or a list of them";
+    const KIND: &'static str =
+        "name of a host such as \"home\", of a node or of a tag, or a list of them";
 
     fn read(node: &Node) -> Result<Self, String> {
         read_names(node, Self::KIND).map(Self)
@@ -243,8 +313,9 @@ impl Parameter for HostSet {
 /// Selection of packets by their hosts: all, unless one or both are named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostMatch {
-    source: Option<Vec<HostId>>,
-    destination: Option<Vec<HostId>>,
+    /// Whether each host is selected, by number.
+    source: Option<Vec<bool>>,
+    destination: Option<Vec<bool>>,
     flows: FlowGroups,
 }
 
@@ -256,11 +327,15 @@ impl HostMatch {
         flows: &FlowGroups,
     ) -> Result<Self, (&'static str, String)> {
         let hosts = |key, set: Option<&HostSet>| {
-            let found = |set: &HostSet| -> Result<Vec<HostId>, String> {
+            let found = |set: &HostSet| -> Result<Vec<bool>, String> {
                 if set.0.is_empty() {
                     return Err("is empty: no packet would match".to_owned());
                 }
-                set.0.iter().map(|name| flows.find_host(name)).collect()
+                let mut selected = vec![false; flows.hosts().len()];
+                for name in &set.0 {
+                    flows.find_hosts(name)?.iter().for_each(|host| selected[host.index()] = true);
+                }
+                Ok(selected)
             };
             set.map(found).transpose().map_err(|message| (key, message))
         };
@@ -275,10 +350,41 @@ impl HostMatch {
             return true;
         }
         let [from, to] = self.flows.hosts_of(packet);
-        let is_in = |set: &Option<Vec<HostId>>, host| {
-            set.as_ref().is_none_or(|hosts| hosts.contains(&host))
+        let is_in = |set: &Option<Vec<bool>>, host: HostId| {
+            set.as_ref().is_none_or(|selected| selected[host.index()])
         };
         is_in(&self.source, from) && is_in(&self.destination, to)
+    }
+}
+
+/// Selection of packets by their groups of flows: all, unless some are named.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupMatch {
+    /// Whether each group is selected, by place.
+    selected: Option<Vec<bool>>,
+    flows: FlowGroups,
+}
+
+impl GroupMatch {
+    /// Packets of one of the groups `set`, if given.
+    pub(crate) fn new(set: Option<&GroupSet>, flows: &FlowGroups) -> Result<Self, String> {
+        let found = |set: &GroupSet| -> Result<Vec<bool>, String> {
+            if set.0.is_empty() {
+                return Err("is empty: no packet would match".to_owned());
+            }
+            let mut selected = vec![false; flows.count()];
+            for name in &set.0 {
+                flows.find(name)?.into_iter().for_each(|place| selected[place] = true);
+            }
+            Ok(selected)
+        };
+        Ok(Self { selected: set.map(found).transpose()?, flows: flows.clone() })
+    }
+
+    /// Returns true if `packet` is selected, or what answers packets of its group.
+    #[inline]
+    pub(crate) fn matches(&self, packet: &Packet) -> bool {
+        self.selected.as_ref().is_none_or(|all| all[self.flows.group_of(packet.flow)])
     }
 }
 
@@ -305,7 +411,7 @@ mod tests {
     #[test]
     fn flows_belong_to_the_group_that_counts_them() {
         let groups = groups(&[("web", "a", "b"), ("voice", "a", "b"), ("mail", "a", "b")]);
-        assert_eq!((groups.find("voice"), groups.count()), (Ok(1), 3));
+        assert_eq!((groups.find("voice"), groups.count()), (Ok(vec![1]), 3));
         let clone = groups.clone();
         groups.place([2, 1, 3]);
         let found: Vec<usize> = (0..6).map(|flow| clone.group_of(FlowId::new(flow))).collect();
@@ -334,8 +440,8 @@ mod tests {
             ResourceCell { backward, current, explicit, minimum }.written(packet(0))
         };
         assert_eq!((names(&cell(false)), names(&cell(true))), (["home", "isp"], ["isp", "home"]));
-        assert_eq!(FlowKeys::Flow.hosts(&packet(0), &flows), None);
-        let by = |keys: FlowKeys, packet: &Packet| keys.hosts(packet, &flows).unwrap();
+        assert_eq!(FlowKeys::Flow.number(&packet(0), &flows), None);
+        let by = |keys: FlowKeys, packet: &Packet| keys.number(packet, &flows).unwrap();
         assert_eq!(by(FlowKeys::Source, &packet(0)), by(FlowKeys::Source, &packet(2)));
         assert_eq!(by(FlowKeys::Destination, &packet(0)), by(FlowKeys::Source, &packet(3)));
         // From the home to the ISP go uploads and the acknowledgements of downloads.
@@ -360,7 +466,7 @@ mod tests {
         let groups = groups(&[("web", "home", "isp"), ("voice", "home", "isp")]);
         let message = groups.find("voise").unwrap_err();
         assert!(message.contains("did you mean \"voice\"") && message.contains("there are web, "));
-        let message = groups.find_host("hone").unwrap_err();
+        let message = groups.find_hosts("hone").unwrap_err();
         assert!(message.contains("did you mean \"home\"") && message.contains("home, isp"));
         assert!(FlowGroups::NONE.find("web").is_err());
         assert!(GroupSet::read(&Node::new(3.into())).unwrap_err().contains("3 is not a name"));

@@ -36,8 +36,8 @@ pub mod traffic;
 use forebay_units::Rate;
 
 pub use dscp::{Dscp, DscpSet};
-use flow_groups::HostMatch;
-pub use flow_groups::{FlowGroups, FlowKeys, GroupSet, HostSet};
+pub use flow_groups::{FlowGroups, FlowKeys, GroupSet, HostSet, NamedGroup, NamedHost};
+use flow_groups::{GroupMatch, HostMatch};
 pub use periodic::{Periodic, Update};
 pub use registry::registry;
 

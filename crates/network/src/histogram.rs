@@ -193,6 +193,13 @@ impl Distribution {
         self.most = self.most.max(value);
     }
 
+    /// Add the values of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.histogram.merge(&other.histogram);
+        self.sum += other.sum;
+        self.most = self.most.max(other.most);
+    }
+
     /// Number of values.
     #[must_use]
     pub fn count(&self) -> u64 {

@@ -12,9 +12,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::plan::failures::FailureParameters;
 use crate::plan::schedules::RateStepParameters;
 use crate::plan::sections::{
-    AggregateParameters, FLOW_MECHANISMS, FlowParameters, LinkParameters, POLICING_SECTIONS,
-    PolicingParameters, RecordParameters, ReverseParameters, RingParameters, ScenarioParameters,
-    StationParameters,
+    AggregateParameters, FLOW_MECHANISMS, FlowParameters, HostParameters, LinkParameters,
+    POLICING_SECTIONS, PolicingParameters, RecordParameters, ReverseParameters, RingParameters,
+    ScenarioParameters, StationParameters,
 };
 use crate::results::columns::words;
 
@@ -165,6 +165,12 @@ fn sections(registry: &Registry) -> Vec<SectionRow> {
             ProbingParameters::FIELDS,
             &[],
         ),
+        row(
+            "hosts.NAME",
+            "A host where flows begin or end: a node, or a machine behind one that flows name.",
+            HostParameters::FIELDS,
+            &[],
+        ),
         row("record", "What is recorded besides the counters.", RecordParameters::FIELDS, &[]),
     ]);
     rows
@@ -284,6 +290,7 @@ pub fn schema(registry: &Registry) -> String {
             ("links", named(object(LinkParameters::FIELDS, on_link))),
             ("rings", named(object(RingParameters::FIELDS, on_ring))),
             ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
+            ("hosts", named(object(HostParameters::FIELDS, []))),
             ("flows", named(object(FlowParameters::FIELDS, on_flow))),
             ("record", object(RecordParameters::FIELDS, [])),
             ("include", included()),
@@ -329,7 +336,7 @@ fn repeated() -> Json {
         "description": "The sites: their names, or tables of what stands for each {key}.",
     });
     let mut group = object(&[], [("each", each)]);
-    for part in ["links", "rings", "aggregates", "flows"] {
+    for part in ["links", "rings", "aggregates", "hosts", "flows"] {
         group["properties"][part] = parts.clone();
     }
     group["required"] = json!(["each"]);

@@ -37,6 +37,7 @@ pub use results::gauges::{GaugeName, Gauges, UnknownGauge};
 pub use results::hosts::HostResult;
 pub use results::rings::RingResult;
 pub use results::spread::{Quantiles, Spread};
+pub use results::tags::TagResult;
 pub use results::{FlowResult, GroupResult, LinkResult, RunResult};
 pub use run::Scenario;
 pub use run::check::invariants;

@@ -127,6 +127,8 @@ def _by_hash(scheduler: _Scheduler, first: int, count: int) -> str:
         scheduler.remarks.note(f"{law.path}.salt", "Linux draws the key of its hash at random")
     # "flow", the default, or the hosts that are meant, in tc's own words.
     chosen = law.get("keys") or "flow"
+    if chosen == "group":
+        scheduler.remarks.refuse(f"{law.path}.keys", "tc knows no groups; the nearest is dst")
     keys = "src,dst,proto,proto-src,proto-dst" if chosen == "flow" else chosen
     words = f"divisor {count} baseclass {handle}:{first:x}"
     if perturb := law.get("perturb"):

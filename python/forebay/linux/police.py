@@ -31,7 +31,7 @@ def _innermost(view: View, key: str, remarks: Remarks) -> tuple[View, list[int] 
     law = view.at(f"{key}.{name}")
     if name != "only":
         return law, None
-    for end in ("src", "dst"):
+    for end in ("flows", "src", "dst"):
         if law.get(end):
             text = "not mapped to tc's filters; the nearest is dscp"
             remarks.refuse(f"{law.path}.{end}", text)

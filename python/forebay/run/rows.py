@@ -69,7 +69,7 @@ class AbsentError(Exception):
     """A run has no such row: no link of that name, nothing with that tag."""
 
 
-_FLOWS = ("flows", "groups")
+_FLOWS = ("flows", "groups", "tags")
 _LESS_LEAST = {
     f"{of}{'_' if of else ''}queueing_delay_s": (
         f"{{it}}.{of or 'mean'}_delay_s - {{it}}.min_delay_s",

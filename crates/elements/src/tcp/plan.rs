@@ -10,7 +10,7 @@ use forebay_parameters::{Entry, Parameters, Problem, choose_or};
 use super::{Clients, Paths, TcpParameters, TcpReceivers, TcpSenders, VideoResult, Viewer};
 use crate::FlowGroup;
 use crate::rows::{Row, Rows};
-use crate::transfers::{EmptyPath, TransferCount, TransferMeter, TransferResult};
+use crate::transfers::{EmptyPath, TransferCount, TransferMeter, TransferResult, TransfersOfTag};
 use crate::transport::{
     End, Facts, FlowReader, GroupCounts, Hop, Packets, Transport, TransportKind, WayBack, Wiring,
 };
@@ -26,7 +26,7 @@ pub const ENTRY: Entry<TransportKind> = Entry {
     build: TransportKind {
         laws: &["control"],
         two_way: true,
-        rows: &[TransferResult::KIND, VideoResult::KIND],
+        rows: &[TransferResult::KIND, TransfersOfTag::KIND, VideoResult::KIND],
         ..TransportKind::new(&read)
     },
 };
@@ -159,7 +159,8 @@ impl Transport for TcpPlan {
             return vec![Rows::one(VideoResult::of(name, group.receivers::<Vec<Viewer>>()))];
         }
         if self.empty.is_some() {
-            return vec![Rows::one(TransferResult::of(name, group.receivers::<TransferCount>()))];
+            let own = group.tagged_receivers::<TransferCount>();
+            return vec![Rows::one(TransferResult::of(name, own))];
         }
         Vec::new()
     }

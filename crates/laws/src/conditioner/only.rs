@@ -6,12 +6,12 @@ use forebay_parameters::{Entry, Inner, Parameters, Problem, Section, parameters}
 use forebay_units::Time;
 
 use super::{BuildConditioner, Conditioners};
-use crate::{Dscp, DscpSet, HostMatch, HostSet, LinkFacts};
+use crate::{Dscp, DscpSet, GroupMatch, GroupSet, HostMatch, HostSet, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "only",
-    summary: "Lets a conditioner see the packets of some classes or hosts only; others pass \
-              unchanged.",
+    summary: "Lets a conditioner see the packets of some classes, groups of flows or hosts only; \
+              others pass unchanged.",
     source: "RFC 2475, section 2.3.1 (classifiers steer packets to a conditioner)",
     example: r#"
         dscp = ["BE", "AF1x"]
@@ -27,10 +27,13 @@ parameters! {
     pub struct OnlyParameters {
         /// The codepoints of the packets that it sees; all if left out.
         dscp: Option<Vec<DscpSet>>, "RFC 2475, section 2.3.1 (behavior aggregate classifier)";
-        /// The source hosts of the packets that it sees, a name or a list; all if left out. An
-        /// acknowledgement comes from where its flow ends.
+        /// The groups of flows whose packets it sees, acknowledgements included: the name of one or
+        /// of a tag, or a list; all if left out.
+        flows: Option<GroupSet>, "RFC 2475, section 2.3.1 (multi-field classifier)";
+        /// The source hosts of the packets that it sees, the name of one, of a node or of a tag, or
+        /// a list; all if left out. An acknowledgement comes from where its flow ends.
         src: Option<HostSet>, "RFC 2475, section 2.3.1 (multi-field classifier)";
-        /// The destination hosts of the packets that it sees, a name or a list; all if left out.
+        /// The destination hosts of the packets that it sees, as for `src`; all if left out.
         dst: Option<HostSet>, "RFC 2475, section 2.3.1 (multi-field classifier)";
         /// The conditioner.
         of: Inner<Conditioners>, "RFC 2475, section 2.3.1";
@@ -38,10 +41,11 @@ parameters! {
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let OnlyParameters { dscp, src, dst, of } = OnlyParameters::read(section)?;
+    let OnlyParameters { dscp, flows, src, dst, of } = OnlyParameters::read(section)?;
     let law = of.build(section, |build, inner| build(inner, facts))?;
-    if dscp.is_none() && src.is_none() && dst.is_none() {
-        let message = "is missing: say which packets the conditioner sees, by dscp, src or dst";
+    if dscp.is_none() && flows.is_none() && src.is_none() && dst.is_none() {
+        let message = "is missing: say which packets the conditioner sees, by dscp, flows, \
+                       src or dst";
         return Err(section.fail("dscp", message));
     }
     let mut seen = [dscp.is_none(); Dscp::COUNT];
@@ -53,12 +57,16 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner
     }
     let hosts = HostMatch::new(src.as_ref(), dst.as_ref(), &facts.flows);
     let hosts = hosts.map_err(|(key, message)| section.fail(key, message))?;
-    Ok(Box::new(Only { seen, hosts, law }))
+    let flows = GroupMatch::new(flows.as_ref(), &facts.flows);
+    let flows = flows.map_err(|message| section.fail("flows", message))?;
+    Ok(Box::new(Only { seen, flows, hosts, law }))
 }
 
 struct Only {
     /// True if the conditioner sees packets of a codepoint, by codepoint.
     seen: [bool; Dscp::COUNT],
+    /// Groups of which it sees packets.
+    flows: GroupMatch,
     /// Hosts between which it sees packets.
     hosts: HostMatch,
     law: Box<dyn Conditioner>,
@@ -66,7 +74,10 @@ struct Only {
 
 impl Conditioner for Only {
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
-        if self.seen[usize::from(packet.dscp()) % Dscp::COUNT] && self.hosts.matches(packet) {
+        if self.seen[usize::from(packet.dscp()) % Dscp::COUNT]
+            && self.flows.matches(packet)
+            && self.hosts.matches(packet)
+        {
             self.law.condition(packet, now, stream)
         } else {
             Verdict::Accept

@@ -10,7 +10,7 @@ use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "per_flow",
-    summary: "Gives each flow, or each host, whose packets pass a conditioner of its own, all with \
+    summary: "Gives each flow, group or host whose packets pass a conditioner of its own, all with \
               equal parameters.",
     source: "RFC 2475, section 2.3.1 (classification by microflow)",
     example: r#"of = { token_bucket = { cir = "400 kbit/s", cbs = "3 kB", excess = "drop" } }"#,
@@ -27,8 +27,8 @@ parameters! {
     /// Parameters of conditioners for each flow, or each host.
     pub struct PerFlowParameters {
         /// Unit that has a conditioner of its own: each flow, if left out, with its
-        /// acknowledgements; by `"src"` or `"dst"` each source or destination host, such as a
-        /// subscriber.
+        /// acknowledgements; by `"group"` each group of flows, by `"src"` or `"dst"` each source or
+        /// destination host, such as a subscriber.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys); RFC 2475, section 2.3.1";
         /// The conditioner that each gets, new when its first packet arrives. The calls of a class
         /// are one flow. Series show the means of its probes over those seen.
@@ -92,7 +92,7 @@ impl PerFlow {
 
 impl Conditioner for PerFlow {
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
-        let host = self.keys.hosts(packet, &self.facts.flows);
+        let host = self.keys.number(packet, &self.facts.flows);
         let place = self.place(host.unwrap_or(packet.flow.number()), stream);
         let (law, own) = &mut self.flows[place];
         law.condition(packet, now, own)

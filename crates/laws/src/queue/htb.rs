@@ -183,22 +183,24 @@ impl Scheduler for Htb {
     /// The lowest level that lends goes first, then the lowest priority, then leaves in turn.
     fn select(&mut self, heads: &Heads, now: Time) -> Option<usize> {
         let mut best: Option<(usize, usize)> = None;
-        let mut candidates = 0_u64;
+        // Of those that borrow alike: the first, and the first from that on whose turn it is.
+        let (mut first, mut later) = (0, None);
         for leaf in heads.active() {
             let Some(level) = self.lender(leaf, now) else { continue };
-            let key = (level, self.classes[self.leaves[leaf]].priority);
-            if best.is_none_or(|best| key < best) {
-                (best, candidates) = (Some(key), 0);
+            let priority = self.classes[self.leaves[leaf]].priority;
+            if best.is_none_or(|best| (level, priority) < best) {
+                (best, first, later) = (Some((level, priority)), leaf, None);
             }
-            candidates |= u64::from(best == Some(key)) << leaf;
+            let is_next = best == Some((level, priority)) && leaf >= self.turns[level][priority];
+            if is_next && later.is_none() {
+                later = Some(leaf);
+            }
         }
         let (level, priority) = best?;
         self.lent_at = level;
-        // The first candidate from that on whose turn it is.
-        let turn = &mut self.turns[level][priority];
-        let later = candidates & (u64::MAX << *turn);
-        *turn = if later != 0 { later } else { candidates }.trailing_zeros() as usize;
-        Some(*turn)
+        let turn = later.unwrap_or(first);
+        self.turns[level][priority] = turn;
+        Some(turn)
     }
 
     fn served(&mut self, leaf: usize, size: u16, _more: bool, now: Time) {

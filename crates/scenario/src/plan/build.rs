@@ -20,6 +20,7 @@ use crate::plan::rerouting::{Rerouting, draw_failures};
 use crate::plan::rings::{RingPlan, leg, read_ring};
 use crate::plan::roads::Roads;
 use crate::plan::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
+use crate::plan::tags::{HostTags, check_groups};
 use crate::plan::topology::Topology;
 use crate::plan::unlimited::warn_of_unlimited_queues;
 use crate::plan::{Plan, Wired};
@@ -71,6 +72,7 @@ impl<'a> Plan<'a> {
             duration: parameters.duration,
         };
         let flows = read_flows(&root, &around, &rings)?;
+        let host_tags = HostTags::read(&root, &flows)?;
         facts.flows.place(flows.iter().map(|flow| flow.count));
         check_bursts(&links, &flows)?;
         warn_of_unlimited_queues(&links, &flows);
@@ -86,6 +88,7 @@ impl<'a> Plan<'a> {
             aggregates,
             flows,
             groups: facts.flows,
+            host_tags,
             nodes,
         };
         if let Some(section) = root.section("record")? {
@@ -205,6 +208,7 @@ fn read_flows(
         }
     }
     members.check(root)?;
+    check_groups(&flows, &section)?;
     Ok(flows)
 }
 
@@ -218,7 +222,8 @@ fn section_of_links<'a>(
 
 /// Facts that the laws of all links may use, besides the rate of each.
 fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
-    let flows = groups_of(root.section("flows").ok().flatten().as_ref());
+    let [flows, hosts] = ["flows", "hosts"].map(|key| root.section(key).ok().flatten());
+    let flows = groups_of(flows.as_ref(), hosts.as_ref());
     LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }
 }
 

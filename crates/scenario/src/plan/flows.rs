@@ -20,6 +20,7 @@ use crate::plan::around::Around;
 use crate::plan::policing::{PolicingPlan, read_policing};
 use crate::plan::roads::Roads;
 use crate::plan::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows};
+use crate::plan::tags::check_tags;
 use crate::plan::ways::{WayOfNotices, lateness, routes, way_of_cells, ways_of_notices};
 
 /// A group of flows as the scenario describes it.
@@ -45,6 +46,7 @@ pub(crate) struct FlowPlan {
     /// Ways on which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayOfNotices>,
     late: Option<Lateness>,
+    pub(crate) tags: Vec<String>,
 }
 
 /// Flows of a group that get a row each unless the scenario says otherwise.
@@ -61,6 +63,7 @@ pub(crate) fn read_flow(
     let parameters =
         FlowParameters::read_among(section, &[keys.as_slice(), FLOW_MECHANISMS].concat())?;
     check_times(section, &parameters, network.duration)?;
+    let tags = check_tags(section, parameters.tags.as_ref())?;
     if parameters.count == 0 {
         return Err(section.fail("count", "is zero; a group has at least one flow"));
     }
@@ -108,6 +111,7 @@ pub(crate) fn read_flow(
         policing,
         ways_back,
         late,
+        tags,
     })
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use forebay_laws::FlowGroups;
+use forebay_laws::{FlowGroups, NamedGroup, NamedHost};
 use forebay_parameters::{Problem, Section, Value};
 
 use crate::plan::flows::FlowPlan;
 use crate::plan::sections::FlowParameters;
+use crate::plan::tags::tags_of;
 use crate::plan::topology::Topology;
 use crate::read::names::fault;
 
@@ -14,21 +15,28 @@ use crate::read::names::fault;
 /// nodes.
 const ENDS: [(&str, &str); 2] = [("host", "from"), ("to_host", "to")];
 
-/// The groups of `flows` with their hosts, which laws may go by. What is no table of groups, or no
-/// name, is refused when flows are read.
-pub(crate) fn groups_of(flows: Option<&Section<'_>>) -> FlowGroups {
+/// The groups of `flows` with their hosts, whose tags are in `hosts`, as laws may go by them. What
+/// is no table of groups, or no name, is refused when flows and hosts are read.
+pub(crate) fn groups_of(flows: Option<&Section<'_>>, hosts: Option<&Section<'_>>) -> FlowGroups {
     let group = |name: &str| {
         let section = flows.and_then(|flows| flows.section(name).ok().flatten());
         let text = |key: &str| match section.as_ref()?.node(key).map(|node| &node.value) {
             Some(Value::Text(text)) => Some(text.clone()),
             _ => None,
         };
-        (
-            name.to_owned(),
-            ENDS.map(|(host, node)| text(host).or_else(|| text(node)).unwrap_or_default()),
-        )
+        let host = |(host, node): (&str, &str)| {
+            let node = text(node).unwrap_or_default();
+            let name = text(host).unwrap_or_else(|| node.clone());
+            let own = hosts.and_then(|hosts| hosts.section(&name).ok().flatten());
+            let mut tags = tags_of(own.as_ref());
+            if name != node {
+                tags.push(node);
+            }
+            NamedHost { name, tags }
+        };
+        NamedGroup { name: name.to_owned(), hosts: ENDS.map(host), tags: tags_of(section.as_ref()) }
     };
-    FlowGroups::new(flows.into_iter().flat_map(Section::keys).map(group).collect())
+    FlowGroups::named(flows.into_iter().flat_map(Section::keys).map(group).collect())
 }
 
 impl FlowPlan {

@@ -28,6 +28,7 @@ use crate::plan::schedules::Wire;
 use crate::plan::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters,
 };
+use crate::plan::tags::check_tags;
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -67,6 +68,7 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) span: Option<RingSpan>,
     /// Number of its part of the element: a ring has one for each span.
     pub(crate) part: u32,
+    pub(crate) tags: Vec<String>,
     /// Number of its elements that a packet passes until it has crossed the link, once it is wired.
     pub(crate) beyond: usize,
 }
@@ -113,6 +115,7 @@ pub(crate) fn read_link<'a>(
     there.check_pauses(section)?;
     let failure = there.failure.clone();
     there.notice_size = notice_size(section, parameters.notice_size)?;
+    there.tags = check_tags(section, parameters.tags.as_ref())?;
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
         if reverse.is_some() {
@@ -124,6 +127,7 @@ pub(crate) fn read_link<'a>(
     let ends = [parameters.to, parameters.from];
     let wire = Wire::fixed(rate, delay);
     let mut back = LinkPlan::plain(format!("{name}.reverse"), ends, wire, own);
+    back.tags.clone_from(&there.tags);
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
         let delay = other.delay.unwrap_or(delay);
@@ -133,6 +137,9 @@ pub(crate) fn read_link<'a>(
         check_rate(&reverse, wire.rate)?;
         (back.rate, back.delay, back.changes) = (wire.rate, wire.delay, wire.changes);
         back.notice_size = notice_size(&reverse, other.notice_size)?;
+        if other.tags.is_some() {
+            back.tags = check_tags(&reverse, other.tags.as_ref())?;
+        }
         back.section = reverse;
     }
     back.failure = failure;
@@ -187,6 +194,7 @@ impl<'a> LinkPlan<'a> {
             bounds_load: false,
             span: None,
             part: 0,
+            tags: Vec::new(),
             beyond: 0,
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod rings;
 pub(crate) mod roads;
 pub(crate) mod schedules;
 pub(crate) mod sections;
+pub(crate) mod tags;
 pub(crate) mod topology;
 pub(crate) mod unlimited;
 pub(crate) mod ways;
@@ -29,6 +30,7 @@ use crate::plan::flows::FlowPlan;
 use crate::plan::links::LinkPlan;
 use crate::plan::rings::RingPlan;
 use crate::plan::sections::{RecordParameters, ScenarioParameters};
+use crate::plan::tags::HostTags;
 
 /// A scenario read and checked, ready to be wired.
 pub(crate) struct Plan<'a> {
@@ -40,6 +42,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) flows: Vec<FlowPlan>,
     /// The same by name, with their hosts, as laws know them.
     pub(crate) groups: FlowGroups,
+    pub(crate) host_tags: HostTags,
     pub(crate) nodes: usize,
 }
 

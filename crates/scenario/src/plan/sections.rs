@@ -22,7 +22,7 @@ parameters! {
 
 /// Keys of the top level that are sections of their own, and at last those that stand for others.
 pub(crate) const SCENARIO_SECTIONS: &[&str] =
-    &["links", "rings", "aggregates", "flows", "record", "include", "sites"];
+    &["links", "rings", "aggregates", "hosts", "flows", "record", "include", "sites"];
 
 parameters! {
     /// A link, duplex unless said otherwise.
@@ -50,6 +50,8 @@ parameters! {
         /// Kind of the link: a name in the table of profiles, which says what such links have
         /// (rate, delay, way back). What is said here as well counts more.
         profile: Option<String>, "-";
+        /// Names that it has in common with other links, by which results are asked of all of them.
+        tags: Option<Vec<String>>, "-";
     }
 }
 
@@ -78,6 +80,8 @@ parameters! {
         ..changes: ChangeParameters;
         /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
         notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
+        /// Its tags; those of the way there if left out.
+        tags: Option<Vec<String>>, "-";
     }
 }
 
@@ -203,6 +207,18 @@ parameters! {
         /// Count the packets that take longer than the fastest of their flow by more than this; not
         /// for calls.
         late_after: Option<Span>, "COMSAT thesis, section 7.1 (20 ms)";
+        /// Names that the group has in common with others, such as `"homes"`: results have a row
+        /// for each tag, and classifiers and conditioners can go by them.
+        tags: Option<Vec<String>>, "-";
+    }
+}
+
+parameters! {
+    /// A host where flows begin or end: a node, or a machine behind one that flows name.
+    pub struct HostParameters {
+        /// Names that it has in common with other hosts, by which results are asked of all of them,
+        /// and classifiers and conditioners can go.
+        tags: Option<Vec<String>>, "-";
     }
 }
 

@@ -12,6 +12,7 @@ use crate::results::classes::ClassResult;
 use crate::results::counted::Counted;
 use crate::results::drops::DropReasons;
 use crate::results::spread::{Quantiles, Spread};
+use crate::results::tags::TagResult;
 use crate::results::{FlowResult, GroupResult, LinkResult, RunResult};
 use crate::{HostResult, LatenessResult, PolicingResult, ResultColumn, RingResult};
 
@@ -32,7 +33,13 @@ const ROWS: ResultColumn = ResultColumn {
 /// of what flows can have beside, and of links.
 pub(crate) fn kinds(registry: &Registry) -> Vec<RowKind> {
     let transports = registry.entries::<Transports>().iter().flat_map(|entry| entry.build.rows);
-    let ours = [PolicingResult::KIND, LatenessResult::KIND, RingResult::KIND, ClassResult::KIND];
+    let ours = [
+        TagResult::KIND,
+        PolicingResult::KIND,
+        LatenessResult::KIND,
+        RingResult::KIND,
+        ClassResult::KIND,
+    ];
     let mut kinds: Vec<RowKind> = Vec::new();
     for kind in transports.chain(&ours) {
         if kinds.iter().all(|known| known.name != kind.name) {
@@ -82,7 +89,7 @@ pub fn result_columns(registry: &Registry, of_run: &[ResultColumn]) -> String {
         shown.push(kind);
     }
     for kind in kinds {
-        columns.insert(kind.name.to_owned(), json!(described(kind.columns)));
+        columns.insert(kind.name.to_owned(), json!(described(&with_counted(kind.columns))));
         shown.push(kind);
     }
     for (part, own) in [

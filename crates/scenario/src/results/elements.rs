@@ -4,7 +4,9 @@ use std::any::Any;
 
 use forebay_elements::calls::CallCount;
 use forebay_elements::policer::{PolicerCount, PolicingResult};
-use forebay_elements::{CountersOf, GroupCounts, Lateness, LatenessResult, RowTables, Rows};
+use forebay_elements::{
+    CountersOf, GroupCounts, Lateness, LatenessResult, RowTables, Rows, TagCounts,
+};
 use forebay_engine::Network;
 use forebay_network::{ElementId, FlowId};
 use forebay_parameters::Registry;
@@ -46,6 +48,7 @@ impl CountersOf for Ends<'_> {
 
 /// Adds the rows of transports: first those of groups in no aggregate, then by aggregate.
 fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &mut RowTables) {
+    let mut by_tag = TagCounts::default();
     visit_groups(plan, |aggregate, at, passed| {
         let (flow, senders) = (&plan.flows[at], wired.senders[at]);
         let rows = flow.transport.rows(&mut GroupCounts {
@@ -54,10 +57,12 @@ fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &m
             aggregate: aggregate.unwrap_or_default(),
             measured,
             passed,
+            tags: (&flow.tags, &mut by_tag),
             counters: &mut Ends { network: &mut wired.network, senders },
         });
         rows.into_iter().for_each(|rows| tables.add(rows));
     });
+    by_tag.rows().for_each(|rows| tables.add(rows));
 }
 
 /// Visit each group of flows, with its aggregate, its place in the plan, and the number of flows

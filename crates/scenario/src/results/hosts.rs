@@ -6,6 +6,7 @@ use forebay_units::Span;
 use serde::Serialize;
 
 use crate::plan::flows::FlowPlan;
+use crate::plan::tags::HostTags;
 use crate::results::counted::{Counted, sum};
 
 columns! {
@@ -16,6 +17,9 @@ columns! {
         pub name: String = Word,
         /// The node that it is, or behind which it is.
         pub node: String = Word as "node" if any,
+        /// Its tags; left out without any.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub tags: Vec<String> = Word,
         /// Flows that begin here.
         pub flows_from: u32 = Number,
         /// Data packets that it handed to the network, retransmissions included.
@@ -72,13 +76,23 @@ impl Total {
         Self { flows, count, delays }
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.flows += other.flows;
         self.count = sum([&self.count, &other.count]);
         self.delays.merge(&other.delays);
     }
 
-    fn counted(&self, measured: Span) -> Counted {
+    /// Returns the number of flows.
+    pub(crate) fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// Returns the bytes of their goodput.
+    pub(crate) fn goodput(&self) -> f64 {
+        self.count.goodput as f64
+    }
+
+    pub(crate) fn counted(&self, measured: Span) -> Counted {
         Counted::of(&self.count, &self.delays, measured)
     }
 }
@@ -86,7 +100,7 @@ impl Total {
 /// The rows of hosts, given the totals of each group, in the order of `plans`.
 pub(crate) fn host_rows(
     plans: &[FlowPlan],
-    groups: &FlowGroups,
+    (groups, tags): (&FlowGroups, &HostTags),
     totals: &[Total],
     measured: Span,
 ) -> Vec<HostResult> {
@@ -101,7 +115,11 @@ pub(crate) fn host_rows(
     }
     let [from, to] = ends;
     let rows = groups.hosts().iter().zip(nodes).zip(from.iter().zip(&to));
-    rows.map(|((name, node), (from, to))| row(name, node, (from, to), measured)).collect()
+    let row = |((name, node), ends): ((&String, &str), (&Total, &Total))| HostResult {
+        tags: tags.of(name).to_vec(),
+        ..row(name, node, ends, measured)
+    };
+    rows.map(row).collect()
 }
 
 fn row(name: &str, node: &str, (from, to): (&Total, &Total), measured: Span) -> HostResult {
@@ -109,6 +127,7 @@ fn row(name: &str, node: &str, (from, to): (&Total, &Total), measured: Span) -> 
     HostResult {
         name: name.to_owned(),
         node: node.to_owned(),
+        tags: Vec::new(),
         flows_from: from.flows,
         sent_packets: sent.sent_packets,
         delivered_packets: sent.delivered_packets,

@@ -12,6 +12,7 @@ pub(crate) mod hosts;
 pub(crate) mod rings;
 pub(crate) mod series;
 pub(crate) mod spread;
+pub(crate) mod tags;
 
 use forebay_elements::{Row, RowTables};
 use forebay_network::{
@@ -112,6 +113,9 @@ columns! {
         pub name: String = Word,
         /// `tcp`, `udp`, `media`, `calls` or `paced`.
         pub transport: &'static str = Word,
+        /// Its tags; left out without any.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub tags: Vec<String> = Word,
         /// Number of flows.
         pub flows: u32 = Number as "flows",
         /// The counters of all flows together.
@@ -134,6 +138,9 @@ columns! {
     pub struct LinkResult {
         /// Name of the link; `NAME.reverse` for the way back of a duplex link.
         pub name: String = Word,
+        /// Its tags; left out without any.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub tags: Vec<String> = Word,
         /// Share of time spent transmitting, 0 to 1; of a link that changes, bits sent over those
         /// that it could have sent.
         pub utilization: f64 = Share + headline as "use" at 2,
@@ -186,6 +193,7 @@ pub(crate) fn flow_rows(
         groups.push(GroupResult {
             name: plan.name.clone(),
             transport: plan.kind,
+            tags: plan.tags.clone(),
             flows: plan.count,
             counted: Counted::of(&total, &all, measured),
             jain_index: jain_index(counts),
@@ -208,16 +216,20 @@ pub(crate) fn flow_rows(
 
 /// Jain's fairness index of the goodputs of `flows`.
 fn jain_index(flows: &[FlowCount]) -> f64 {
-    let goodputs = || flows.iter().map(|flow| flow.goodput as f64);
+    jain_of(|| flows.iter().map(|flow| flow.goodput as f64))
+}
+
+/// Jain's fairness index of `goodputs`: 1 if all are 0.
+fn jain_of<I: Iterator<Item = f64>>(goodputs: impl Fn() -> I) -> f64 {
     let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|x| x * x).sum::<f64>());
-    if squares == 0.0 { 1.0 } else { sum * sum / (flows.len() as f64 * squares) }
+    if squares == 0.0 { 1.0 } else { sum * sum / (goodputs().count() as f64 * squares) }
 }
 
 impl LinkResult {
     /// The quantities of `count` over a window of `measured`, in which a link that changes has
     /// `offered` so many bits.
     pub(crate) fn of(
-        name: String,
+        (name, tags): (String, Vec<String>),
         count: &LinkCount,
         measured: Span,
         offered: Option<f64>,
@@ -241,6 +253,7 @@ impl LinkResult {
         debug_assert!(count.busy <= measured.ps(), "a link was busy for more than the time");
         Self {
             name,
+            tags,
             utilization,
             throughput_bps: bits as f64 / measured.seconds(),
             drops: count.total(dropped),

@@ -13,7 +13,7 @@ pub(crate) mod watch;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use forebay_elements::RowTables;
+use forebay_elements::{RowTables, Rows};
 use forebay_invariants::Report;
 use forebay_kernel::Streams;
 use forebay_network::LawFault;
@@ -41,6 +41,7 @@ use crate::results::delays::{delay_table, group_delays};
 use crate::results::elements::tables;
 use crate::results::hosts::host_rows;
 use crate::results::series::Series;
+use crate::results::tags::tag_rows;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::run::check::Checking;
 use crate::run::control::{Control, RunOptions};
@@ -551,16 +552,23 @@ impl Run<'_> {
         let rows = self.plan.record.flows;
         let plans = &self.plan.flows;
         let (flows, groups, totals) = flow_rows(plans, &counters.flows, &delays, rows, measured);
-        let hosts = host_rows(plans, &self.plan.groups, &totals, measured);
+        let hosts = host_rows(plans, (&self.plan.groups, &self.plan.host_tags), &totals, measured);
         let links = self.plan.links.iter().zip(&counters.links);
         let window =
             (Time::ZERO + self.plan.parameters.warm_up, Time::ZERO + self.plan.parameters.duration);
         let links = links
             .map(|(plan, count)| {
-                LinkResult::of(plan.name.clone(), count, measured, plan.offered(window))
+                LinkResult::of(
+                    (plan.name.clone(), plan.tags.clone()),
+                    count,
+                    measured,
+                    plan.offered(window),
+                )
             })
             .collect();
-        let tables = self.tables_of(measured);
+        let tags = tag_rows(plans, &totals, measured);
+        let mut tables = self.tables_of(measured);
+        tables.add(Rows::new(tags));
         RunResult {
             name: String::new(),
             digest,

@@ -52,6 +52,7 @@ mod rings;
 mod sawtooth;
 mod statistics;
 mod support;
+mod tags;
 mod templates;
 mod ties;
 mod transfers;

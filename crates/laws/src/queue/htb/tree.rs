@@ -6,8 +6,10 @@ use forebay_parameters::{
 use forebay_units::{Rate, Size};
 
 use crate::queue::Queues;
-use crate::queue::parts::classful::MAX_CLASSES;
 use crate::queue::parts::classifier::ClassifyOptions;
+
+/// Most classes with a queue: subscribers of an access network.
+const MAX_LEAVES: usize = 10_000;
 
 /// Priorities that are told apart, as under Linux (TC_HTB_NUMPRIO).
 pub(super) const PRIORITIES: usize = 8;
@@ -20,7 +22,7 @@ parameters! {
         /// `priority` (0 to 7, the lowest borrows first; 0), `quantum` (what it sends in its turn
         /// among those that borrow alike; a tenth of a second at its rate, 1000 B to 200 kB), and
         /// for a class without children its `queue`. Packets are classified to the classes with a
-        /// queue, 1 to 64 of them, numbered from 0 in the order of the list.
+        /// queue, 1 to 10000 of them, numbered from 0 in the order of the list.
         classes: Tree, "Linux, tc-htb(8); Devera, HTB manual, 2002";
         ..classify: ClassifyOptions;
     }
@@ -117,8 +119,8 @@ impl FieldType for Tree {
                 }
             }
         }
-        if leaves.is_empty() || leaves.len() > MAX_CLASSES {
-            let message = format!("has {} queues; allowed are 1 to {MAX_CLASSES}", leaves.len());
+        if leaves.is_empty() || leaves.len() > MAX_LEAVES {
+            let message = format!("has {} queues; allowed are 1 to {MAX_LEAVES}", leaves.len());
             return Err(section.fail(key, message));
         }
         Ok(Self { classes, leaves })

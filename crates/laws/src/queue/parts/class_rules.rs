@@ -3,7 +3,7 @@
 use forebay_network::{Ecn, Packet};
 use forebay_parameters::{Node, Parameter, Value, choice};
 
-use crate::{Dscp, DscpSet, FlowGroups, GroupSet, HostMatch, HostSet};
+use crate::{Dscp, DscpSet, FlowGroups, GroupMatch, GroupSet, HostMatch, HostSet};
 
 /// A rule of a classifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -107,10 +107,9 @@ impl Rule {
 
 /// Rules, of which the first that matches decides.
 pub(in crate::queue) struct Rules {
-    /// Each with the groups whose flows it takes, if it goes by flow, and with its hosts.
-    rules: Vec<(Rule, Option<Vec<usize>>, HostMatch)>,
-    groups: FlowGroups,
-    otherwise: u8,
+    /// Each with the groups whose flows it takes, and with its hosts.
+    rules: Vec<(Rule, GroupMatch, HostMatch)>,
+    otherwise: u16,
 }
 
 impl Rules {
@@ -119,24 +118,21 @@ impl Rules {
     pub(in crate::queue) fn new(
         rules: &[Rule],
         groups: &FlowGroups,
-        otherwise: u8,
+        otherwise: u16,
     ) -> Result<Self, String> {
-        let places = |set: &GroupSet| set.0.iter().map(|name| groups.find(name)).collect();
         let rules = rules.iter().map(|rule| {
-            let places: Option<Vec<usize>> = rule.flows.as_ref().map(places).transpose()?;
+            let flows = GroupMatch::new(rule.flows.as_ref(), groups)?;
             let hosts = HostMatch::new(rule.src.as_ref(), rule.dst.as_ref(), groups);
-            Ok((rule.clone(), places, hosts.map_err(|(key, message)| format!("{key}: {message}"))?))
+            Ok((rule.clone(), flows, hosts.map_err(|(key, message)| format!("{key}: {message}"))?))
         });
-        let rules = rules.collect::<Result<_, String>>()?;
-        Ok(Self { rules, groups: groups.clone(), otherwise })
+        Ok(Self { rules: rules.collect::<Result<_, String>>()?, otherwise })
     }
 
     /// The class of `packet`.
-    pub(in crate::queue) fn class(&self, packet: &Packet) -> u8 {
-        let own = |groups: &Vec<usize>| groups.contains(&self.groups.group_of(packet.flow));
-        let found = self.rules.iter().find(|(rule, groups, hosts)| {
-            rule.matches(packet) && groups.as_ref().is_none_or(own) && hosts.matches(packet)
+    pub(in crate::queue) fn class(&self, packet: &Packet) -> u16 {
+        let found = self.rules.iter().find(|(rule, flows, hosts)| {
+            rule.matches(packet) && flows.matches(packet) && hosts.matches(packet)
         });
-        found.map_or(self.otherwise, |(rule, ..)| rule.class as u8)
+        found.map_or(self.otherwise, |(rule, ..)| rule.class as u16)
     }
 }

@@ -11,10 +11,11 @@ use forebay_units::{Size, Time};
 use crate::LinkFacts;
 use crate::queue::parts::class::ClassQueue;
 use crate::queue::parts::class_counts::ClassCounts;
+use crate::queue::parts::class_set::{ClassSet, Classes, classes_of};
 use crate::queue::parts::classifier::{Classifier, ClassifyOptions};
 use crate::queue::{MAX_PRECEDENCES, Queue, Queues};
 
-/// Most classes of a scheduler: a bit each.
+/// Most classes of a scheduler, but those of `htb`.
 pub(in crate::queue) const MAX_CLASSES: usize = MAX_PRECEDENCES;
 
 /// Probes of every scheduler with classes.
@@ -89,8 +90,7 @@ pub trait Scheduler: Send {
 
 /// The packets at the heads of the active classes.
 pub struct Heads {
-    /// A bit for each active class.
-    active: u64,
+    active: ClassSet,
     sizes: Vec<u16>,
 }
 
@@ -98,18 +98,19 @@ impl Heads {
     /// Classes that are all active, with packets of `sizes` at their heads.
     #[cfg(test)]
     pub(in crate::queue) fn of(sizes: &[u16]) -> Self {
-        Self { active: (1 << sizes.len()) - 1, sizes: sizes.to_vec() }
+        Self { active: ClassSet::all(sizes.len()), sizes: sizes.to_vec() }
     }
 
     /// The active classes, in the order of their numbers.
-    pub fn active(&self) -> impl Iterator<Item = usize> + use<> {
-        classes_of(self.active)
+    #[inline]
+    pub fn active(&self) -> Classes<'_> {
+        self.active.iter()
     }
 
-    /// A bit for each active class, class 0 lowest.
+    /// A bit for each active class of the first 64, class 0 lowest.
     #[must_use]
     pub fn bits(&self) -> u64 {
-        self.active
+        self.active.word(0).unwrap_or_default()
     }
 
     /// The size of the packet at the head of `class`, which is active.
@@ -118,15 +119,6 @@ impl Heads {
     pub fn size(&self, class: usize) -> u16 {
         self.sizes[class]
     }
-}
-
-/// The numbers of the bits that are set.
-fn classes_of(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let class = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
-        bits &= bits - 1;
-        Some(class)
-    })
 }
 
 /// Totals of a class since the run began.
@@ -237,10 +229,10 @@ pub(in crate::queue) struct Classful<S> {
     classes: ClassCounts,
     scheduler: S,
     heads: Heads,
-    /// A bit for each active class whose head has been looked at.
-    known: u64,
-    /// A bit for each class whose queue holds packets back.
-    held: u64,
+    /// Active classes whose head has been looked at.
+    known: ClassSet,
+    /// Classes whose queue holds packets back.
+    held: ClassSet,
     work_conserving: bool,
 }
 
@@ -259,45 +251,57 @@ impl<S: Scheduler> Classful<S> {
             classifier,
             totals: vec![ClassTotals::default(); queues.len()],
             classes: ClassCounts::of(facts, queues.len()),
-            heads: Heads { active: 0, sizes: vec![0; queues.len()] },
+            heads: Heads { active: ClassSet::among(queues.len()), sizes: vec![0; queues.len()] },
+            known: ClassSet::among(queues.len()),
+            held: ClassSet::among(queues.len()),
             queues,
             scheduler,
-            known: 0,
-            held: 0,
             work_conserving,
         }
     }
 
     /// Look at the heads that are not known, also of classes that were held back.
+    #[inline]
     fn look(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) {
-        let active = self.heads.active;
-        for class in classes_of((active | self.held) & !self.known) {
-            let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
-            let classes = &mut self.classes;
-            let mut dropped = |packet: Packet, reason| {
-                total.drops += 1;
-                classes.dropped(class, reason, now);
-                scheduler.withdrawn(class, packet.size, now);
-                discard(packet, reason);
-            };
-            let size = self.queues[class].look(now, stream, &mut dropped);
-            let (bit, was_active) = (1 << class, active >> class & 1 == 1);
-            match size {
-                Some(size) => {
-                    self.heads.sizes[class] = size;
-                    (self.known, self.held) = (self.known | bit, self.held & !bit);
-                    if !was_active {
-                        self.heads.active |= bit;
-                        self.scheduler.activate(class, now);
-                    }
+        let mut at = 0;
+        while let (Some(active), Some(held), Some(known)) =
+            (self.heads.active.word(at), self.held.word(at), self.known.word(at))
+        {
+            for class in classes_of(at, (active | held) & !known) {
+                self.look_at(class, now, stream, discard);
+            }
+            at += 1;
+        }
+    }
+
+    fn look_at(&mut self, class: usize, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) {
+        let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
+        let classes = &mut self.classes;
+        let mut dropped = |packet: Packet, reason| {
+            total.drops += 1;
+            classes.dropped(class, reason, now);
+            scheduler.withdrawn(class, packet.size, now);
+            discard(packet, reason);
+        };
+        let size = self.queues[class].look(now, stream, &mut dropped);
+        let was_active = self.heads.active.contains(class);
+        self.held.remove(class);
+        match size {
+            Some(size) => {
+                self.heads.sizes[class] = size;
+                self.known.insert(class);
+                if !was_active {
+                    self.heads.active.insert(class);
+                    self.scheduler.activate(class, now);
                 }
-                None => {
-                    let waits = self.queues[class].backlog().packets > 0;
-                    self.held = self.held & !bit | u64::from(waits) << class;
-                    if was_active {
-                        self.heads.active &= !bit;
-                        self.scheduler.deactivate(class);
-                    }
+            }
+            None => {
+                if self.queues[class].backlog().packets > 0 {
+                    self.held.insert(class);
+                }
+                if was_active {
+                    self.heads.active.remove(class);
+                    self.scheduler.deactivate(class);
                 }
             }
         }
@@ -326,9 +330,8 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         };
         let verdict = queue.enqueue(packet, idle_since, now, stream, &mut dropped);
         self.classes.arrived(class, packet, verdict, now);
-        let bit = 1 << class;
         if !queue.keeps_head() {
-            self.known &= !bit;
+            self.known.remove(class);
         }
         if matches!(verdict, Verdict::Drop(_)) {
             self.totals[class].drops += 1;
@@ -336,12 +339,12 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         }
         self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
         self.scheduler.accepted(class, packet.size, now);
-        if self.heads.active & bit == 0 {
+        if !self.heads.active.contains(class) {
             if queue.is_work_conserving() {
-                self.heads.active |= bit;
+                self.heads.active.insert(class);
                 self.scheduler.activate(class, now);
             } else {
-                self.held |= bit;
+                self.held.insert(class);
             }
         }
         verdict
@@ -354,7 +357,7 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
         self.look(now, stream, discard);
-        if self.heads.active == 0 {
+        if self.heads.active.is_empty() {
             return None;
         }
         let class = self.scheduler.select(&self.heads, now)?;
@@ -366,8 +369,10 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         }
         let size = self.heads.sizes[class];
         let more = queue.backlog().packets > 0;
-        self.known &= !(1 << class);
-        self.heads.active &= !(u64::from(!more) << class);
+        self.known.remove(class);
+        if !more {
+            self.heads.active.remove(class);
+        }
         self.totals[class].sent_bytes += u64::from(size);
         self.scheduler.served(class, size, more, now);
         next
@@ -387,9 +392,9 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
     }
 
     fn ready_at(&self, now: Time) -> Time {
-        let held = classes_of(self.held).map(|class| self.queues[class].ready_at(now)).min();
-        let active =
-            if self.heads.active == 0 { Time::NEVER } else { self.scheduler.ready_at(now) };
+        let held = self.held.iter().map(|class| self.queues[class].ready_at(now)).min();
+        let none = self.heads.active.is_empty();
+        let active = if none { Time::NEVER } else { self.scheduler.ready_at(now) };
         held.map_or(active, |held| held.min(active))
     }
 

@@ -50,11 +50,11 @@ parameters! {
         /// Rules, of which the first that matches decides: `{ dscp = "EF", class = 0 }`. A rule
         /// matches packets that have all that it names of `dscp` (one or a list), `precedence` (one
         /// or a list), `ecn` (a word, or a list: not-ect, ect1, ect0, ce), `flows` (the name of a
-        /// group, or a list), `src` and `dst` (the name of a host, or a list: acknowledgements come
-        /// from where their flow ends).
+        /// group or a tag, or a list), `src` and `dst` (the name of a host, a node or a tag, or a
+        /// list: acknowledgements come from where their flow ends).
         rules: Option<Vec<Rule>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
-        /// The groups of flows of each class, one entry for each of the first classes: a name, or a
-        /// list of names.
+        /// The groups of flows of each class, one entry for each of the first classes: the name of a
+        /// group or of a tag, or a list of names.
         flow_groups: Option<Vec<GroupSet>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
         /// Fields that `flow_hash` takes the hash of; the flow if left out.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
@@ -73,15 +73,15 @@ parameters! {
 /// To which class a packet belongs.
 pub(in crate::queue) enum Classifier {
     /// Class of each precedence.
-    Precedence([u8; MAX_PRECEDENCES]),
+    Precedence([u16; MAX_PRECEDENCES]),
     /// Class of each differentiated services codepoint.
-    Dscp([u8; Dscp::COUNT]),
+    Dscp([u16; Dscp::COUNT]),
     /// Class of each ECN codepoint.
-    Ecn([u8; 4]),
+    Ecn([u16; 4]),
     /// Class of the first rule that matches.
     Rules(Rules),
     /// Class of each group of flows.
-    FlowGroups(FlowGroups, Vec<u8>),
+    FlowGroups(FlowGroups, Vec<u16>),
     /// Class from a hash of the flow.
     FlowHash(Box<ClassHash>),
 }
@@ -159,14 +159,16 @@ impl ClassifyOptions {
         given.map(|(by, key, _)| (by, key)).collect()
     }
 
-    /// The classifier for `classes` classes, 1 to 64, by what the scenario says.
+    /// The classifier for `classes` classes, at least one, by what the scenario says.
     pub(in crate::queue) fn build(
         &self,
         section: &Section<'_>,
         facts: &LinkFacts,
         classes: usize,
     ) -> Result<Classifier, Problem> {
-        let Some(by) = self.by(section)? else {
+        // There is nothing to say of one class.
+        let only = (classes == 1).then_some(ClassifyBy::Precedence);
+        let Some(by) = self.by(section)?.or(only) else {
             let message = "is missing: say what packets are classified by, classify = \
                            \"precedence\" or \"flow_hash\", or by dscp, ecn_classes, rules or \
                            flow_groups = [...]";
@@ -226,14 +228,14 @@ impl ClassifyOptions {
         classes: usize,
     ) -> Result<Classifier, Problem> {
         let last = classes - 1;
-        let class = |key: &str, class: u32| match u8::try_from(class) {
+        let class = |key: &str, class: u32| match u16::try_from(class) {
             Ok(known) if usize::from(known) <= last => Ok(known),
             _ => {
                 let message = format!("{class} is not a class; allowed are 0 to {last}");
                 Err(section.fail(key, message))
             }
         };
-        let rest = self.otherwise.map_or(Ok(last as u8), |rest| class("otherwise", rest))?;
+        let rest = self.otherwise.map_or(Ok(last as u16), |rest| class("otherwise", rest))?;
         let missing = |key: &str| section.fail(key, "is missing, by which classify says to go");
         Ok(match by {
             ClassifyBy::Precedence => Classifier::Precedence(self.by_precedence(section, last)?),
@@ -243,11 +245,11 @@ impl ClassifyOptions {
             }
             ClassifyBy::Ecn => {
                 let given = self.ecn_classes.as_ref().ok_or_else(|| missing("ecn_classes"))?;
-                let all: Vec<u8> = given
+                let all: Vec<u16> = given
                     .iter()
                     .map(|number| class("ecn_classes", *number))
                     .collect::<Result<_, _>>()?;
-                let map = <[u8; 4]>::try_from(all).map_err(|all| {
+                let map = <[u16; 4]>::try_from(all).map_err(|all| {
                     let message = format!("has {} entries; allowed are 4", all.len());
                     section.fail("ecn_classes", message)
                 })?;
@@ -279,7 +281,7 @@ impl ClassifyOptions {
         &self,
         section: &Section<'_>,
         last: usize,
-    ) -> Result<[u8; MAX_PRECEDENCES], Problem> {
+    ) -> Result<[u16; MAX_PRECEDENCES], Problem> {
         if let Some(given) = &self.map {
             if given.is_empty() || given.len() > MAX_PRECEDENCES {
                 let message =
@@ -295,9 +297,7 @@ impl ClassifyOptions {
             None => precedence.min(last),
             Some(given) => given[precedence.min(given.len() - 1)] as usize,
         };
-        Ok(std::array::from_fn(|precedence| {
-            u8::try_from(class_of(precedence)).expect("there are up to 64 classes")
-        }))
+        Ok(std::array::from_fn(|precedence| class_of(precedence) as u16))
     }
 }
 
@@ -306,8 +306,8 @@ fn by_group(
     section: &Section<'_>,
     sets: &[GroupSet],
     groups: &FlowGroups,
-    (rest, last): (u8, usize),
-) -> Result<Vec<u8>, Problem> {
+    (rest, last): (u16, usize),
+) -> Result<Vec<u16>, Problem> {
     let fail = |message: String| section.fail("flow_groups", message);
     if sets.len() > last + 1 {
         return Err(fail(format!("has {} entries; there are {} classes", sets.len(), last + 1)));
@@ -315,9 +315,11 @@ fn by_group(
     let mut map = vec![None; groups.count().max(1)];
     for (class, set) in (0..).zip(sets) {
         for name in &set.0 {
-            let at = groups.find(name).map_err(fail)?;
-            if let Some(other) = map[at].replace(class) {
-                return Err(fail(format!("\"{name}\" is in class {other} and in {class}")));
+            for at in groups.find(name).map_err(fail)? {
+                if let Some(other) = map[at].replace(class) {
+                    let name = groups.name(at);
+                    return Err(fail(format!("\"{name}\" is in class {other} and in {class}")));
+                }
             }
         }
     }
@@ -328,9 +330,9 @@ fn by_group(
 fn by_dscp(
     section: &Section<'_>,
     sets: &[DscpSet],
-    rest: u8,
+    rest: u16,
     last: usize,
-) -> Result<[u8; Dscp::COUNT], Problem> {
+) -> Result<[u16; Dscp::COUNT], Problem> {
     if sets.len() > last + 1 {
         let message = format!("has {} entries; there are {} classes", sets.len(), last + 1);
         return Err(section.fail("dscp", message));

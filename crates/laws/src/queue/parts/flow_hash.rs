@@ -45,7 +45,7 @@ impl Tuples {
         if self.keys == FlowKeys::Flow {
             return tuple_of(packet);
         }
-        self.keys.hosts(packet, &self.flows).map_or(0, u64::from)
+        self.keys.number(packet, &self.flows).map_or(0, u64::from)
     }
 }
 

@@ -7,6 +7,7 @@ pub(super) mod class;
 pub(super) mod class_counts;
 pub(super) mod class_hash;
 pub(super) mod class_rules;
+pub(super) mod class_set;
 pub(super) mod classful;
 pub(super) mod classifier;
 pub(super) mod cobalt_core;
