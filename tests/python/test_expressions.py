@@ -257,6 +257,29 @@ def test_the_nearest_column_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         read("flows.a.cwnd_bytes", "quantities")
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "symbol"),
+    [
+        # A part of a whole, and the same without a value in a replication.
+        ("flows.a.goodput / flows.b.goodput", [0.6, 1.0, None], "share"),
+        # One rate is 3.5 times the other: 350 % would be read as a share of something.
+        ("flows.a.goodput / flows.b.goodput", [0.5, 3.5], "number"),
+        ("1 - flows.a.goodput / flows.b.goodput", [-2.5], "number"),
+        # Columns that the engine calls shares, and truth values, are percentages whatever they are.
+        ("links.core.utilization", [1.5], "share"),
+        ("flows.a.goodput < flows.b.goodput", [1.0], "share"),
+        # Other units do not depend on values.
+        ("flows.a.goodput", [3.5e6], "bit/s"),
+        ("flows.a.sent / flows.a.delivered * 1 packet", [3.5], "packets"),
+    ],
+)
+def test_a_quotient_above_1_is_no_percentage(
+    text: str, values: list[float | None], symbol: str
+) -> None:
+    """A quotient that is above 1 is a plain number, together with those beside it."""
+    assert read(text, "quantities").unit_of(values).symbol == symbol
+
+
 def test_names_stand_for_expressions() -> None:
     """Names stand for expressions, also in those below them; their unit goes along."""
     found = derived({"ratio": "flows.a.goodput / 2 Mbit/s", "more": "ratio + 1"}, "derived")

@@ -34,6 +34,9 @@ def test_a_run_shows_what_expressions_give(forebay: front.Forebay, scenario: Pat
     assert f"ratio = {RATIO}" in shown
     assert "events/1 s (1/s)" in shown
     assert "a division by zero" in shown
+    # Two flows of TCP on 10 Mbit/s beside 2 Mbit/s: several times as much, and no percentage.
+    row = next(line for line in shown.splitlines() if line.startswith(f"ratio = {RATIO}"))
+    assert row.split()[-1] == f"{document['derived']['ratio']:.3f}"
     plain = forebay("run", scenario, *SHORT, "--json").document()
     assert "derived" not in plain
     assert plain["digest"] == document["digest"]

@@ -63,7 +63,9 @@ def test_columns_without_anything_are_left_out() -> None:
     assert heads[-2:] == ["retransmissions", "timeouts"]
 
 
-@pytest.mark.parametrize(("idle", "told"), [(0, ""), (2, "; 2 idle ones left out")])
+@pytest.mark.parametrize(
+    ("idle", "told"), [(0, ""), (1, "; 1 idle one left out"), (2, "; 2 idle ones left out")]
+)
 def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
     """Links are counted over all precedences, and an idle one has no row.
 
@@ -86,6 +88,13 @@ def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
             [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.25", "12"]],
         )
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("flows", "told"), [(1, "1 flow, by group"), (26, "26 flows, by group")])
+def test_flows_are_counted_in_words(flows: int, told: str) -> None:
+    """Flows of groups are counted above their table, and one is not several."""
+    (title, _, _), *_ = shown_tables("groups", [flow("a", 1, flows=flows)])
+    assert title == told
 
 
 def test_links_of_one_precedence_have_no_further_table() -> None:

@@ -65,4 +65,4 @@ def _show(document: Mapping[str, Any], page: Path) -> None:
     for sentence in [*text.notes(rows), *said_of(document)]:
         screen.print(plain_markup(sentence), soft_wrap=True)
     runs = sum(point["replications"] for point in document["points"])
-    screen.print(plain_markup(f"{runs} runs; report: {page}"), soft_wrap=True)
+    screen.print(plain_markup(f"{text.counted(runs, 'run')}; report: {page}"), soft_wrap=True)

@@ -177,7 +177,8 @@ def _show_derived(
     grown = table("quantities", "", "mean", "± 95 %")
     rows = []
     for quantity in quantities:
-        row, unit = derived[quantity.name], quantity.unit
+        row = derived[quantity.name]
+        unit = quantity.unit_of([row["mean"]])
         mean = text.quantity(row["mean"], unit)
         grown.add_row(plain_markup(quantity.title), mean, text.spread(row, unit))
         rows.append({"quantity": quantity.name, **row})

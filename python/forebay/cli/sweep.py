@@ -113,7 +113,8 @@ def _say_what_failed(document: Mapping[str, Any]) -> int:
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
-        names, unit = _heads(list(sweep.grid)), quantity.unit
+        rows = [row for row in document["summary"] if row["quantity"] == quantity.name]
+        names, unit = _heads(list(sweep.grid)), quantity.unit_of(row["mean"] for row in rows)
         # As wide as the terminal, not as the table: an expression may be long.
         screen.print(f"[bold]{plain_markup(quantity.title)}[/]", soft_wrap=True)
         grown = table(
@@ -124,14 +125,13 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
             "runs",
             left=len(names),
         )
-        for row in document["summary"]:
-            if row["quantity"] == quantity.name:
-                grown.add_row(
-                    *(plain_markup(str(row[name])) for name in sweep.grid),
-                    text.quantity(row["mean"], unit),
-                    text.spread(row, unit),
-                    str(row["replications"]),
-                )
+        for row in rows:
+            grown.add_row(
+                *(plain_markup(str(row[name])) for name in sweep.grid),
+                text.quantity(row["mean"], unit),
+                text.spread(row, unit),
+                str(row["replications"]),
+            )
         screen.print(grown)
         screen.print()
     for sentence in text.notes(document["summary"]):
@@ -139,5 +139,5 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     for sentence in lacking_words(document["summary"], list(sweep.grid)):
         screen.print(plain_markup(sentence), soft_wrap=True)
     plots = "" if is_installed("matplotlib") else " (plots need pip install 'forebay[plots]')"
-    told = f"{document['runs']} runs; report: {page}{plots}"
+    told = f"{text.counted(document['runs'], 'run')}; report: {page}{plots}"
     screen.print(plain_markup(told), soft_wrap=True)

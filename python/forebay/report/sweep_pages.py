@@ -118,8 +118,7 @@ def warning_words(row: Mapping[str, Any]) -> str:
     if not row["where"]:
         return str(row["warning"])
     where = (f"{name} = {' or '.join(map(str, at))}" for name, at in row["where"].items())
-    points = "1 point" if row["points"] == 1 else f"{row['points']} points"
-    return f"{row['warning']} (in {points}: {', '.join(where)})"
+    return f"{row['warning']} (in {text.counted(row['points'], 'point')}: {', '.join(where)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ def _told(value: Any) -> str:
 
 
 def _section(quantity: Expression, number: int, parameters: Sequence[str], rows: Rows) -> Section:
-    unit, words = quantity.unit, called(quantity)
+    unit, words = quantity.unit_of(row["mean"] for row in rows), called(quantity)
     title = words if quantity.is_plain else quantity.title
     shown = Table(
         heads=[*map(setting_words, parameters), "mean", "95 % interval", "replications"],
@@ -165,7 +164,7 @@ def _section(quantity: Expression, number: int, parameters: Sequence[str], rows:
             ]
             for row in rows
         ],
-        caption=f"{title}: table of means and intervals, {len(rows)} points",
+        caption=f"{title}: table of means and intervals, {text.counted(len(rows), 'point')}",
     )
     having = [row for row in rows if row["mean"] is not None]
     axes = _axes(parameters, having)

@@ -130,6 +130,13 @@ class Expression:
         """The unit of its values."""
         return self.node.dimension.unit
 
+    def unit_of(self, values: Iterable[float | None]) -> Unit:
+        """The unit in which some of its values are shown together: a quotient that is above 1 among
+        them is no part of a whole, and a plain number rather than a percentage."""
+        is_share = self.node.dimension == SHARE and not self.is_plain
+        above = any(value is not None and abs(value) > 1.0 for value in values)
+        return NUMBER.unit if is_share and above else self.unit
+
     @property
     def is_plain(self) -> bool:
         """True if it is a column of one row."""

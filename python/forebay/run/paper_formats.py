@@ -108,8 +108,7 @@ def sweep_table(
         (setting_words(name), [point[at] for point in points]) for at, name in enumerate(parameters)
     ]
     picked = [
-        _Column(called(each), each.unit, [of.get(each.name) for of in points.values()])
-        for each in quantities
+        _summary_column(each, [of.get(each.name) for of in points.values()]) for each in quantities
     ]
     return _filled(firsts or [("", [""] * len(points))], picked, style, caption)
 
@@ -129,6 +128,11 @@ class _Column:
     words: str
     unit: Unit | None
     rows: Sequence[Row | None]
+
+
+def _summary_column(quantity: Expression, rows: Sequence[Row | None]) -> _Column:
+    unit = quantity.unit_of(row["mean"] for row in rows if row is not None)
+    return _Column(called(quantity), unit, rows)
 
 
 def _filled(

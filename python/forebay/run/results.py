@@ -437,7 +437,7 @@ class Results:
     def __repr__(self) -> str:
         document = self.documents[0]
         head = (
-            f"{printable(document['name'])}: {len(self._runs)} replications of "
+            f"{printable(document['name'])}: {text.counted(len(self._runs), 'replication')} of "
             f"{document['simulated_s']:g} s, "
             f"seed {document['seed']}, scenario {document['scenario_hash']}"
         )

@@ -61,10 +61,12 @@ def shown_tables(
         if table or kind == "links":
             saying = [row for row in rows if any(_says(each, row) for each in having)]
         if kind == "groups" and not table:
-            number = columns(kind)["flows"]
-            title = f"{sum(number.value_in(row) or 0 for row in rows)} {title}"
+            flows = columns(kind)["flows"]
+            number = sum(flows.value_in(row) or 0 for row in rows)
+            title = f"{text.counted(number, 'flow')}{title.removeprefix('flows')}"
         if kind == "links" and len(saying) < len(rows):
-            title = f"{title[:-1]}; {len(rows) - len(saying)} idle ones left out)"
+            idle = len(rows) - len(saying)
+            title = f"{title[:-1]}; {idle} idle {'one' if idle == 1 else 'ones'} left out)"
         if saying or (kind in ALWAYS and not table):
             kept = _kept(having, saying, most)
             yield title + _left(saying, kept, most), *_filled(having, kept)

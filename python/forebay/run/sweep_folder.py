@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from forebay import text
 from forebay.errors import nearest, output_folder, printable, warn_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.jobs import Job, Run, check
@@ -82,7 +83,7 @@ def _written(folder: Path, job: Job, asked: Mapping[str, Any]) -> Sweep:
         SWEEP: tomli_w.dumps({"scenario": SCENARIO, **asked}),
     }
     output_folder(folder, "out")
-    changed = [name for name, text in texts.items() if not _holds(folder / name, text)]
+    changed = [name for name, told in texts.items() if not _holds(folder / name, told)]
     refuse_foreign(folder, [*changed, *files()])
     take_over(folder, changed)
     for name in changed:
@@ -206,10 +207,11 @@ class SweepResults:
         return html_table(heads, rows)
 
     def __repr__(self) -> str:
-        runs = self.document["runs"]
+        points = text.counted(len(self._planned), "point")
+        runs = text.counted(self.document["runs"], "run")
         return (
-            f"<SweepResults {printable(self._sweep.name)!r}: {len(self._planned)} points, {runs} "
-            f"runs, {self.made} of them made now, in {self.folder}>"
+            f"<SweepResults {printable(self._sweep.name)!r}: {points}, {runs}, {self.made} of them "
+            f"made now, in {self.folder}>"
         )
 
 
