@@ -69,17 +69,23 @@ def test_columns_without_anything_are_left_out() -> None:
 def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
     """Links are counted over all precedences, and an idle one has no row.
 
-    1000 + 234 packets; the queue of 3.25 packets has two decimals, the largest of 12 none.
+    1000 + 234 packets, of which 117 of 234 were dropped; the queue of 3.25 packets has two
+    decimals, the largest of 12 none.
     """
     used = {"name": "wire", "utilization": 0.5, "throughput_bps": 5e6, "drops": 0, "marks": 0,
             "threshold_marks": 7, "mean_queue_packets": 3.25, "max_queue_packets": 12,
-            "arrived_packets": [1000, 234]}  # fmt: skip
-    unused = dict.fromkeys(used, 0) | {"name": "idle", "arrived_packets": [0, 0]}
+            "arrived_packets": [1000, 234], "dropped_packets": [0, 117]}  # fmt: skip
+    unused = dict.fromkeys(used, 0) | {
+        "name": "idle", "arrived_packets": [0, 0], "dropped_packets": [0, 0],
+    }  # fmt: skip
     main, by_precedence = shown_tables("links", [used] + [unused] * idle)
     assert by_precedence == (
-        "links by precedence",
-        ["name", "arrived packets"],
-        [["wire, precedence 0", "1 000"], ["wire, precedence 1", "234"]],
+        "links by precedence (in packets; of meters 0 is green, 1 yellow, 2 red)",
+        ["name", "arrived", "dropped", "of arrived"],
+        [
+            ["wire, precedence 0", "1 000", "0", "0.00 %"],
+            ["wire, precedence 1", "234", "117", "50.00 %"],
+        ],
     )
     assert [main] == [
         (

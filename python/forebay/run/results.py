@@ -6,6 +6,7 @@ row says which replication it is from.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ from forebay.run.progress import meter
 from forebay.run.quantities import summarised
 from forebay.run.references import Reference
 from forebay.run.repeat import command_line
+from forebay.run.shown import dropped_ratios
 from forebay.run.store import rows_table
 from forebay.samples import FEW_SAMPLES
 from forebay.stats import Interval, replication_interval
@@ -338,14 +340,39 @@ class Results:
                 "name": name,
                 "quantity": quantity,
                 "unit": columns(place)[quantity].unit,
-                "mean": interval.mean,
-                "low": interval.low if interval.n > 1 else None,
-                "high": interval.high if interval.n > 1 else None,
-                "replications": interval.n,
-                "note": note,
+                **_ends(interval, note),
             }
             for place, name, quantity, interval, note in self._intervals()
         ]
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Means with intervals of the columns that hold lists, as those of `summary`, with the
+        number of the `entry`: the precedence at a link, the class of sizes of transfers; `None` for
+        the sum of a list of counts. Of links there is `dropped_ratio` too, the share of packets
+        that were dropped, by precedence."""
+        found = []
+        for place in kinds():
+            for name in self._names(place):
+                rows = [run.row(place, name) for run in self._runs]
+                lists: dict[str, list[list[Any]]] = {
+                    each: [row.get(each) or [] for row in rows]
+                    for each in numbers(place)
+                    if any(isinstance(row.get(each), list) for row in rows)
+                }
+                if place == "links":
+                    lists["dropped_ratio"] = [dropped_ratios(row) for row in rows]
+                for quantity, of in lists.items():
+                    told = {"place": place, "name": name, "quantity": quantity}
+                    entries: dict[int | None, tuple[Any, ...]] = dict(
+                        enumerate(itertools.zip_longest(*of, fillvalue=0))
+                    )
+                    if all(isinstance(each, int) for values in of for each in values):
+                        entries |= {None: tuple(map(sum, of))}
+                    for entry, values in entries.items():
+                        if all(map(_is_number, values)):
+                            interval = replication_interval([*map(float, values)], least=0.0)
+                            found.append(told | {"entry": entry, **_ends(interval, interval.note)})
+        return found
 
     def to_latex(
         self,
@@ -490,6 +517,17 @@ class Results:
                 for row in document[place]
             ]
         )
+
+
+def _ends(interval: Interval, note: str) -> dict[str, Any]:
+    several = interval.n > 1
+    return {
+        "mean": interval.mean,
+        "low": interval.low if several else None,
+        "high": interval.high if several else None,
+        "replications": interval.n,
+        "note": note,
+    }
 
 
 def _check_place(place: str) -> None:
