@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from forebay.errors import UserError, nearest, output_folder
 from forebay.extras import need
+from forebay.pages.page import refuse_foreign_report
+from forebay.pages.sweep import sweep_report
 from forebay.report.about import write_study_pages
 from forebay.report.find_pages import find_report
-from forebay.report.page import refuse_foreign_report
 from forebay.report.replication_pages import replication_report
 from forebay.report.run_pages import run_report
-from forebay.report.sweep_pages import sweep_report
 from forebay.report.tables import folder_tables, is_newest
 from forebay.run.documents import read_document
 from forebay.study.assumptions import load_notes

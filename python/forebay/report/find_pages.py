@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forebay import text
-from forebay.report.pages import MARKS, Section, Table, write_page
+from forebay.pages.sections import MARKS, Section, Table, write_page
 from forebay.run.documents import read_document
 from forebay.run.expressions import derived, read
 from forebay.run.find import FOUND

@@ -8,10 +8,10 @@ from typing import Any
 
 from forebay import text
 from forebay.drawing import Figure
-from forebay.report.pages import MARKS, Section, Table, warned, write_page
+from forebay.pages.scenario import scenario_section
+from forebay.pages.sections import MARKS, Section, Table, warned, write_page
 from forebay.report.row_figures import means, precedences, purposes
 from forebay.report.run_pages import LINKS, capital, most_of, network_section, table_of
-from forebay.report.scenario import scenario_section
 from forebay.run.columns import shown_kinds
 from forebay.run.documents import read_document
 from forebay.run.expressions import read

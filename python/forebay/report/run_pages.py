@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError
-from forebay.report.pages import MARKS, Section, Table, warned, write_page
+from forebay.pages.scenario import scenario_section
+from forebay.pages.sections import MARKS, Section, Table, warned, write_page
 from forebay.report.row_figures import precedences, purposes, throughputs
 from forebay.report.run_figures import Recorded, delays, details, timeline
-from forebay.report.scenario import scenario_section
 from forebay.run.columns import columns, shown_kinds
 from forebay.run.documents import read_document
 from forebay.run.resolved import SHAPE, assigned_value

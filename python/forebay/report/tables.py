@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from forebay.errors import UserError
+from forebay.pages.sweep import SWEEP
 from forebay.report.replication_pages import INTERVALS
 from forebay.report.run_pages import RUN
-from forebay.report.sweep_pages import SWEEP
 from forebay.run.documents import ANY, read_document
 from forebay.run.expressions import derived, read
 from forebay.run.jobs import Run

@@ -6,11 +6,11 @@ continues what Python began, and Python what the command began.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import tomli_w
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["SweepResults", "sweep_into"]
 
 SCENARIO, SWEEP = "scenario.toml", "sweep.toml"
+Publish: TypeAlias = "Callable[[Sweep, Sequence[Planned], Journal, Path], dict[str, Any]]"
+"""The maker of summary and page (`forebay.pages.publish`); its document is that of the summary."""
 ADVICE = "choose another folder, or move it away"
 
 
@@ -42,12 +44,14 @@ def sweep_into(
     folder: Path,
     job: Job,
     asked: Mapping[str, Any],
+    publish: Publish,
     *,
     jobs: int | None = None,
     executor: str = "local",
     retry: bool = False,
 ) -> SweepResults:
-    """Run what a folder does not hold yet of a sweep of a job; `asked` are the keys of its file.
+    """Run what a folder does not hold yet of a sweep of a job; `asked` are the keys of its file,
+    and `publish` makes of the runs what the folder has beside them.
 
     Raises `UserError` for a wrong sweep or scenario, or a folder that cannot be used. On Ctrl-C the
     runs that have finished are in the folder.
@@ -67,7 +71,7 @@ def sweep_into(
         except KeyboardInterrupt:
             write_summary(sweep, planned, journal, folder)
             raise
-        document = write_summary(sweep, planned, journal, folder)
+        document = publish(sweep, planned, journal, folder)
         made = len(journal) - there
     failed = document["failed"]
     told = [f"{row['reason']}; repeat it: {row['command']}" for row in failed]
