@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from forebay.run.rows import Document, Lack, Number, Rows, Value
 from forebay.samples import rank
 
-__all__ = ["MAPPED", "OPERATORS", "REDUCERS", "applied", "percentile", "reduced"]
+__all__ = ["BY_ZERO", "MAPPED", "OPERATORS", "REDUCERS", "applied", "percentile", "reduced"]
+
+
+BY_ZERO = "a division by zero"
+"""The reason why a quotient has no value."""
 
 
 def applied(function: Callable[..., float], what: str, values: Sequence[Value]) -> Value:
@@ -55,7 +59,7 @@ def _number(function: Callable[..., float], what: str, values: Sequence[Number])
     try:
         found = function(*values)
     except ZeroDivisionError:
-        return Lack("a division by zero")
+        return Lack(BY_ZERO)
     except (ValueError, OverflowError):
         found = math.nan
     if isinstance(found, complex) or not math.isfinite(found):

@@ -34,9 +34,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forebay.errors import UserError, nearest
-from forebay.run.arithmetic import MAPPED, OPERATORS, REDUCERS, Count, applied, percentile, reduced
+from forebay.run.arithmetic import (
+    BY_ZERO,
+    MAPPED,
+    OPERATORS,
+    REDUCERS,
+    Count,
+    applied,
+    percentile,
+    reduced,
+)
 from forebay.run.dimensions import BARE, NUMBER, SHARE, TRUTH, Dimension, of_symbol
-from forebay.run.rows import SHORT_FORMS, AbsentError, Document, Lack, Reference, Rows, Value
+from forebay.run.rows import (
+    SHORT_FORMS,
+    AbsentError,
+    Document,
+    Lack,
+    Number,
+    Reference,
+    Rows,
+    Value,
+)
 from forebay.run.tokens import WORDS, Known, Literal, Source, Token, complaint, tokenised
 from forebay.units import Unit
 
@@ -322,7 +340,9 @@ class _Reader:
         if token.declared is not None:
             return _column(token, token.declared.unit)
         text = SHORT_FORMS[token.column][0].format(it=token.row)
-        return replace(_read(Source(self._source.place, text), {}), nonnegative=True, plain=False)
+        node = _read(Source(self._source.place, text), {})
+        of = _reasoned(node.of, f"{text.rpartition(' / ')[2]} is 0")
+        return replace(node, of=of, nonnegative=True, plain=False)
 
     def _negative(self, node: _Node, tree: ast.expr) -> _Node:
         self._refuse_truth(node, tree)
@@ -472,6 +492,21 @@ _EXTREMES = {"worst": ("max", "min"), "best": ("min", "max")}
 def _is_rate(dimension: Dimension) -> bool:
     powers = dict(dimension.powers)
     return powers.keys() in ({"bit", "s"}, {"packets", "s"}) and powers["s"] == -1
+
+
+def _reasoned(of: Callable[[Document], Value], reason: str) -> Callable[[Document], Value]:
+    """The same with a reason in the place of a division by zero."""
+
+    def put(value: Number) -> Number:
+        return Lack(reason) if value == BY_ZERO else value
+
+    def told(document: Document) -> Value:
+        found = of(document)
+        if isinstance(found, Rows):
+            return Rows(found.names, tuple(map(put, found.values)))
+        return put(found)
+
+    return told
 
 
 def _column(token: Reference, symbol: str) -> _Node:

@@ -98,6 +98,12 @@ SHORT_FORMS: Mapping[str, tuple[str, Sequence[str], str]] = {
         _FLOWS,
         "its goodput, of that of all groups",
     ),
+    # Utilisation is over what a link could have sent, also where its rate changes.
+    "rate_bps": (
+        "{it}.throughput_bps / {it}.utilization",
+        ("links",),
+        "its rate; of a link that changes, the mean",
+    ),
 }
 """Short forms: what each stands for, the kinds of rows that have it, and its meaning. None can be
 negative."""
