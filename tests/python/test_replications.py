@@ -182,6 +182,7 @@ def test_the_page_has_every_table_with_intervals(
     means and intervals in the cells: those of the document that is kept, and no other."""
     out = tmp_path / "kept"
     asked = ("--quantity", "ratio = flows.bulk.goodput / flows.chatter.goodput")
+    asked = (*asked, "--quantity", "more = 2 * ratio")
     answer = forebay("run", scenario, "--replications", "4", "--out", out, *asked)
     assert f"forebay report {out}" in answer.out
     told = forebay("report", out)
@@ -200,6 +201,7 @@ def test_the_page_has_every_table_with_intervals(
         ends = (scale * row["low"], scale * row["high"])
         assert f'<td class="n">{written(scale * row["mean"], ends, " ± ")}</td>' in page
     assert "ratio = flows.bulk.goodput / flows.chatter.goodput" in page
+    assert "more = 2 * ratio" in page
     assert all(row["digest"] in page for row in document["replications"])
     # Documents of earlier versions have fewer parts.
     for name in ("scenario", "groups", "entries"):

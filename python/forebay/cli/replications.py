@@ -56,6 +56,7 @@ def replicate_scenario(
     job = load(scenario).but(**options)
     names = files_for(out, job, [DOCUMENT, TABLE]) if out is not None else []
     quantities = read_quantities(show.quantities, job)
+    job = job.but(record=any(quantity.needs_series for quantity in quantities))
     first = job.replication
     label = os.path.basename(scenario)
     numbers = range(first, first + replications)

@@ -14,7 +14,7 @@ from forebay.report.row_figures import means, precedences, purposes
 from forebay.report.run_pages import LINKS, capital, most_of, network_section, table_of
 from forebay.run.columns import shown_kinds
 from forebay.run.documents import read_document
-from forebay.run.expressions import read
+from forebay.run.expressions import Expression, read
 from forebay.run.quantities import lacking_words
 from forebay.run.replicated import DOCUMENT, Replicated
 from forebay.run.resolved import SHAPE
@@ -114,8 +114,11 @@ def _figures(replicated: Replicated) -> list[Figure]:
 def _derived(document: Mapping[str, Any]) -> tuple[list[Table], list[str]]:
     """The table of expressions that were asked for, and why some have no value."""
     rows, told = [], []
+    known: dict[str, Expression] = {}
     for name, row in document.get("derived", {}).items():
-        quantity = read(row["expression"], f"{DOCUMENT}: derived").called(name)
+        # Each may name those before it.
+        quantity = read(row["expression"], f"{DOCUMENT}: derived", known).called(name)
+        known[name] = quantity
         unit = quantity.unit_of([row["mean"]])
         rows.append([quantity.title, text.quantity(row["mean"], unit), text.spread(row, unit)])
         told.append({"quantity": name, **row})

@@ -26,6 +26,7 @@ from forebay.run.progress import meter
 from forebay.run.quantities import summarised
 from forebay.run.references import Reference
 from forebay.run.repeat import command_line
+from forebay.run.rows import Recorded
 from forebay.run.shown import dropped_ratios
 from forebay.run.store import rows_table
 from forebay.samples import FEW_SAMPLES
@@ -315,7 +316,7 @@ class Results:
 
     def _answers(self, quantity: Expression) -> list[Answer]:
         """What an expression is by replication. Raises `UserError` if these lack what it names."""
-        answers = [quantity.of(document) for document in self.documents]
+        answers = [quantity.of(Recorded(run)) for run in self._runs]
         if all(answer.absent for answer in answers):
             raise quantity.error(answers[0].reason)
         return answers

@@ -26,6 +26,7 @@ __all__ = [
     "Document",
     "Lack",
     "Number",
+    "Recorded",
     "Reference",
     "Rows",
     "Value",
@@ -63,6 +64,16 @@ class Rows:
 
 
 Value: TypeAlias = "Number | Rows"
+
+
+class Recorded(dict[str, Any]):
+    """A run's document with the `tables` that were recorded."""
+
+    __slots__ = ("tables",)
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.document)
+        self.tables = run.tables
 
 
 class AbsentError(Exception):
@@ -142,6 +153,11 @@ class Reference:
         told = (f"{self.kind}.{_quoted(str(row['name']))}.{self.column}" for row in found)
         values = [_number(self, row, name) for row, name in zip(found, told, strict=True)]
         return Rows(tuple(str(row["name"]) for row in found), tuple(values))
+
+    def names(self, document: Document) -> list[str]:
+        """The names of its rows. Raises `AbsentError` if a run has not such rows."""
+        found = self._tagged(document) if self.tag else [self._named(document)]
+        return [str(row["name"]) for row in found]
 
     def _named(self, document: Document) -> Mapping[str, Any]:
         try:
