@@ -353,7 +353,10 @@ class Results:
         that were dropped, by precedence."""
         found = []
         for place in kinds():
-            for name in self._names(place):
+            having = any(
+                isinstance(v, list) for row in self.documents[0][place] for v in row.values()
+            )
+            for name in self._names(place) if having else ():
                 rows = [run.row(place, name) for run in self._runs]
                 lists: dict[str, list[list[Any]]] = {
                     each: [row.get(each) or [] for row in rows]
