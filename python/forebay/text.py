@@ -13,6 +13,7 @@ __all__ = [
     "NO_VALUE",
     "cell",
     "count",
+    "counted",
     "notes",
     "plain",
     "quantity",
@@ -45,6 +46,11 @@ def size(byte_count: float | None) -> str:
 def count(number: float | None) -> str:
     """A whole number with groups of digits set apart: `1 234 567`."""
     return "-" if number is None else f"{round(number):,}".replace(",", " ")
+
+
+def counted(number: int, words: str) -> str:
+    """A number of things, the plural of whose name ends in s: `1 flow`, `26 flows`."""
+    return f"{number} {words}" if number == 1 else f"{number} {words}s"
 
 
 def share(ratio: float | None) -> str:

@@ -66,8 +66,9 @@ LINUX = "linux needs nothing of the front end but runs"
 IMPORTS = (
     ("run/store", "forebay.study.claims", ARROWS),
     ("scenario/network", "forebay.cli.terminal", ARROWS),
-    ("study/claims", "forebay.report.page", ARROWS),
-    ("report/page", "forebay.linux.script", ARROWS),
+    ("study/claims", "forebay.report.build", ARROWS),
+    ("pages/sections", "forebay.scenario.network", ARROWS),
+    ("report/build", "forebay.linux.script", ARROWS),
     ("errors", "forebay.run.jobs", ARROWS),
     ("cellar/__init__", "forebay.errors", ARROWS),
     ("linux/script", "forebay.scenario.network", LINUX),

@@ -18,8 +18,8 @@ import front
 import pytest
 
 from forebay.errors import UserError
+from forebay.pages.sweep import SWEEP
 from forebay.report.run_pages import RUN
-from forebay.report.sweep_pages import SWEEP
 from forebay.run.documents import check_shape
 from forebay.study.files import SHAPE
 

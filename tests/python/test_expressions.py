@@ -42,7 +42,8 @@ DOCUMENT: dict[str, Any] = {
     "links": [
         {"name": "up.link 1", "tags": ["edge"], "drops": 3, "arrived_packets": [7, 5, 0, 0],
          "departed_bytes": [1000, 0, 0, 0], "departed_packets": [4, 0, 0, 0], "utilization": 0.5},
-        {"name": "core", "drops": 0, "arrived_packets": [1, 0, 0, 0], "utilization": 0.25},
+        {"name": "core", "drops": 0, "arrived_packets": [1, 0, 0, 0], "utilization": 0.25,
+         "throughput_bps": 2.5e6},
         {"name": "core.reverse", "drops": 1, "arrived_packets": [2, 0, 0, 0], "utilization": 0.1},
     ],
     "classes": [{"name": "up.link 1[0]", "link": "up.link 1", "class": 0, "drops": 2}],
@@ -110,6 +111,9 @@ DOCUMENT: dict[str, Any] = {
         ("flows.a.power", 4e6 / 0.03, "bit/s²"),
         ("flows.a.share", 3 / 8, "share"),
         ("sum(groups[*].share)", 1.0, "share"),
+        # 2.5 Mbit/s in a quarter of the time; 3 of 10 Mbit/s.
+        ("links.core.rate", 1e7, "bit/s"),
+        ("flows.a.goodput / links.core.rate", 0.3, "share"),
         # Truth values.
         ("flows.a.mean_delay < 31 ms", 1.0, "share"),
         ("1 < 2 <= 2 and not 3 >= 4 or 1 > 2", 1.0, "share"),
@@ -129,7 +133,7 @@ def test_expressions_have_value_and_unit(text: str, value: float, unit: str) -> 
     ("text", "reason"),
     [
         ("flows.a.goodput / links.core.drops", "division by zero"),
-        ('flows."b c".loss_ratio', "division by zero"),
+        ('flows."b c".loss_ratio', 'flows."b c".sent_packets is 0'),
         ("sqrt(links.core.drops - 1)", "sqrt has no value for -1"),
         ("log(0)", "log has no value for 0"),
         ("(0 - 8) ** 0.5", "has no value"),
@@ -257,6 +261,29 @@ def test_the_nearest_column_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         read("flows.a.cwnd_bytes", "quantities")
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "symbol"),
+    [
+        # A part of a whole, and the same without a value in a replication.
+        ("flows.a.goodput / flows.b.goodput", [0.6, 1.0, None], "share"),
+        # One rate is 3.5 times the other: 350 % would be read as a share of something.
+        ("flows.a.goodput / flows.b.goodput", [0.5, 3.5], "number"),
+        ("1 - flows.a.goodput / flows.b.goodput", [-2.5], "number"),
+        # Columns that the engine calls shares, and truth values, are percentages whatever they are.
+        ("links.core.utilization", [1.5], "share"),
+        ("flows.a.goodput < flows.b.goodput", [1.0], "share"),
+        # Other units do not depend on values.
+        ("flows.a.goodput", [3.5e6], "bit/s"),
+        ("flows.a.sent / flows.a.delivered * 1 packet", [3.5], "packets"),
+    ],
+)
+def test_a_quotient_above_1_is_no_percentage(
+    text: str, values: list[float | None], symbol: str
+) -> None:
+    """A quotient that is above 1 is a plain number, together with those beside it."""
+    assert read(text, "quantities").unit_of(values).symbol == symbol
+
+
 def test_names_stand_for_expressions() -> None:
     """Names stand for expressions, also in those below them; their unit goes along."""
     found = derived({"ratio": "flows.a.goodput / 2 Mbit/s", "more": "ratio + 1"}, "derived")
@@ -331,5 +358,5 @@ def test_the_guide_has_every_function_and_short_form() -> None:
     for name, (text, _, _) in SHORT_FORMS.items():
         written = re.sub(r"_(s|bps)\b", "", text).replace("{it}", "X")
         if "_queueing_" not in name:
-            assert f"| `X.{name.removesuffix('_s')}` |" in page
+            assert f"| `X.{name.removesuffix('_s').removesuffix('_bps')}` |" in page
             assert f"`{written}`" in page

@@ -482,7 +482,7 @@ def test_workers_that_all_leave_are_told(
         with pytest.raises(MachineError, match=r"no worker was connected .* for 3 s"):
             where.run([job], take, never, never, tick)
     told = (
-        f"forebay: no worker is connected to the Dask scheduler at {address}; 1 runs wait for one"
+        f"forebay: no worker is connected to the Dask scheduler at {address}; 1 run waits for one"
     )
     assert capfd.readouterr().err.count(told) > 1
 

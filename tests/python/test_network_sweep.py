@@ -59,9 +59,34 @@ def test_the_command_continues_it(forebay: front.Forebay, tmp_path: Path) -> Non
     document = forebay("sweep", out / "sweep.toml", "--out", out, "--json").document()
     assert kept(out) == before
     assert document["summary"] == swept.document["summary"]
-    assert (out / "report.html").is_file()
     # And Python what the command continued.
     assert network().sweep(QUANTITIES, out=out, grid=grid, replications=2).made == 0
+
+
+def test_it_has_the_page_of_the_command(forebay: front.Forebay, tmp_path: Path) -> None:
+    """A sweep from Python has the page of the command, word by word but for the command that it
+    names, which of Python leads to the folder; it is there again if it was gone."""
+    out, page = tmp_path / "out", tmp_path / "out" / "report.html"
+    grid = {"links.wire.rate": ["5 Mbit/s", "10 Mbit/s"]}
+    network().sweep(QUANTITIES, out=out, grid=grid, replications=2)
+    made = page.read_text(encoding="utf-8")
+    assert "wire: utilization" in made
+    page.unlink()
+    network().sweep(QUANTITIES, out=out, grid=grid, replications=2)
+    assert page.read_text(encoding="utf-8") == made
+    assert forebay("sweep", out / "sweep.toml", "--out", out).status == 0
+    assert page.read_text(encoding="utf-8") == made.replace(f" --out {out}", "")
+
+
+def test_a_page_of_others_stays(tmp_path: Path) -> None:
+    """A page in the folder that is not ours is refused before anything runs, and stays."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(UserError, match=r"report\.html"):
+        network().sweep(QUANTITIES, out=out, grid={"links.wire.rate": ["5 Mbit/s"]})
+    assert [path.name for path in out.iterdir()] == ["report.html"]
+    assert (out / "report.html").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_sweep_is_what_single_runs_are(tmp_path: Path) -> None:

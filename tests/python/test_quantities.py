@@ -34,6 +34,9 @@ def test_a_run_shows_what_expressions_give(forebay: front.Forebay, scenario: Pat
     assert f"ratio = {RATIO}" in shown
     assert "events/1 s (1/s)" in shown
     assert "a division by zero" in shown
+    # Two flows of TCP on 10 Mbit/s beside 2 Mbit/s: several times as much, and no percentage.
+    row = next(line for line in shown.splitlines() if line.startswith(f"ratio = {RATIO}"))
+    assert row.split()[-1] == f"{document['derived']['ratio']:.3f}"
     plain = forebay("run", scenario, *SHORT, "--json").document()
     assert "derived" not in plain
     assert plain["digest"] == document["digest"]
@@ -218,3 +221,45 @@ def test_a_mean_without_some_replications_is_none(
     for row in document["summary"]:
         assert row["mean"] is None
         assert "of 20 replications: " in row["reason"]
+
+
+CHANGING = """
+duration = "20 s"
+
+[links.fixed]
+from = "A"
+to = "B"
+rate = "10 Mbit/s"
+
+[links.radio]
+from = "B"
+to = "C"
+rate = "8 Mbit/s"
+repeat = "4 s"
+rate_steps = [{ at = "3 s", rate = "4 Mbit/s" }]
+
+[flows.noise]
+from = "A"
+to = "C"
+udp = {}
+traffic.poisson = { rate = "2 Mbit/s", size = "500 B" }
+"""
+
+
+def test_the_rate_of_a_link_is_that_of_the_scenario(forebay: front.Forebay, tmp_path: Path) -> None:
+    """The rate of a link is that of the scenario, and the mean over time of one that changes: 8
+    Mbit/s for three of four seconds and 4 Mbit/s for one are 7 Mbit/s in the mean, however much of
+    that is used. What was half sent at the end is at most a packet of the ten thousand."""
+    path = tmp_path / "changing.toml"
+    path.write_text(CHANGING, encoding="utf-8")
+    asked = [f"{name} = links.{name}.rate" for name in ("fixed", "radio")]
+    asked.append("share = flows.noise.goodput / links.radio.rate")
+    words = [word for text in asked for word in ("--quantity", text)]
+    document = forebay("run", path, "--json", *words).document()
+    found = document["derived"]
+    assert found["fixed"] == pytest.approx(10e6, rel=1e-6)
+    assert found["radio"] == pytest.approx(7e6, rel=1e-4)
+    goodput = document["groups"][0]["goodput_bps"]
+    assert found["share"] == pytest.approx(goodput / 7e6, rel=1e-4)
+    shown = forebay("run", path, "--quantity", "links.fixed.reverse.rate").out
+    assert 'links."fixed.reverse".utilization is 0' in shown

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from forebay import Network, traffic
+from forebay.run.paper_formats import written
 
 
 def test_means_and_intervals_are_those_of_the_single_runs(
@@ -172,3 +173,101 @@ def test_many_groups_are_shortened(scenario: Path, forebay: front.Forebay) -> No
     # Fifty groups, of which twelve are shown.
     assert "flows: the first 12; 38 more: --out or --json has all" in out
     assert "more47" not in out
+
+
+def test_the_page_has_every_table_with_intervals(
+    scenario: Path, forebay: front.Forebay, tmp_path: Path
+) -> None:
+    """The page of replications has the tables, the drawings and the scenario of a run's page, with
+    means and intervals in the cells: those of the document that is kept, and no other."""
+    out = tmp_path / "kept"
+    asked = ("--quantity", "ratio = flows.bulk.goodput / flows.chatter.goodput")
+    asked = (*asked, "--quantity", "more = 2 * ratio")
+    answer = forebay("run", scenario, "--replications", "4", "--out", out, *asked)
+    assert f"forebay report {out}" in answer.out
+    told = forebay("report", out)
+    assert (told.status, told.err) == (0, "")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for title in ("3 flows, by group", "One-way delay: percentiles over packets",
+                  "Links (queues in packets)", "Defaults that held", "Quantities asked for",
+                  "Flows, by group: throughput, goodput"):  # fmt: skip
+        assert title in page, title
+    document = json.loads((out / "replications.json").read_text(encoding="utf-8"))
+    # 4 s of 500 packets/s are above the 100 that the 99th percentile needs.
+    for name, quantity in (("chatter", "throughput_bps"), ("chatter", "p99_delay_s")):
+        row = next(row for row in document["intervals"]
+                   if (row["name"], row["quantity"]) == (name, quantity))  # fmt: skip
+        scale = 1e-6 if quantity == "throughput_bps" else 1e3
+        ends = (scale * row["low"], scale * row["high"])
+        assert f'<td class="n">{written(scale * row["mean"], ends, " ± ")}</td>' in page
+    assert "ratio = flows.bulk.goodput / flows.chatter.goodput" in page
+    assert "more = 2 * ratio" in page
+    assert all(row["digest"] in page for row in document["replications"])
+    # Documents of earlier versions have fewer parts.
+    for name in ("scenario", "groups", "entries"):
+        del document[name]
+    (out / "replications.json").write_text(json.dumps(document), encoding="utf-8")
+    assert forebay("report", out).status == 0
+
+
+def test_the_newest_results_of_a_folder_have_the_page(
+    scenario: Path, forebay: front.Forebay, tmp_path: Path
+) -> None:
+    """In a folder that got a run and replications the page is that of the later one."""
+    out = tmp_path / "out"
+    replications = ("--replications", "2")
+    for more, told in ((replications, True), ((), False), (replications, True)):
+        assert forebay("run", scenario, "--until", "2 s", "--out", out, *more).status == 0
+        assert forebay("report", out).status == 0
+        page = (out / "report.html").read_text(encoding="utf-8")
+        assert ("Means over 2 replications" in page) == told
+
+
+COLOURS = """
+duration = "4 s"
+record.classes = true
+
+[links.wire]
+from = "A"
+to = "B"
+rate = "10 Mbit/s"
+conditioner.trtcm = { cir = "1 Mbit/s", cbs = "3 kB", pir = "2 Mbit/s", pbs = "3 kB" }
+queue.rio = { min_threshold = ["40 packets", "20 packets", "5 packets"], \
+max_threshold = ["80 packets", "40 packets", "15 packets"], \
+max_probability = [0.02, 0.05, 0.1], mean_packet = "500 B" }
+
+[flows.noise]
+from = "A"
+to = "B"
+udp = {}
+traffic.poisson = { rate = "20 Mbit/s", size = "500 B" }
+"""
+
+
+def test_colours_have_intervals(tmp_path: Path, forebay: front.Forebay) -> None:
+    """What links did with packets of each colour is on the terminal, in the document and on the
+    page, with intervals; shares of losses are those of the single runs, and sums are of counts."""
+    scenario, out = tmp_path / "colours.toml", tmp_path / "out"
+    scenario.write_text(COLOURS, encoding="utf-8")
+    answer = forebay("run", scenario, "--replications", "3", "--out", out)
+    assert "links by precedence (0 is green, 1 yellow, 2 red)" in answer.out
+    assert "wire, precedence 2" in answer.out
+    document = json.loads((out / "replications.json").read_text(encoding="utf-8"))
+    runs = [
+        json.loads(forebay("run", scenario, "--replication", n, "--json").out)["links"][0]
+        for n in range(3)
+    ]
+    means = {
+        (row["quantity"], row["entry"]): row["mean"]
+        for row in document["entries"]
+        if row["name"] == "wire"
+    }
+    for at in range(3):
+        shares = [run["dropped_packets"][at] / run["arrived_packets"][at] for run in runs]
+        assert means["dropped_ratio", at] == pytest.approx(statistics.fmean(shares))
+    whole = statistics.fmean(sum(run["arrived_packets"]) for run in runs)
+    assert means["arrived_packets", None] == pytest.approx(whole)
+    assert forebay("report", out).status == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Links by precedence (in packets; of meters 0 is green, 1 yellow, 2 red)" in page
+    assert "<h3>Links: packets by precedence</h3>" in page

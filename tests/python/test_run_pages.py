@@ -11,7 +11,7 @@ import front
 import pytest
 
 from forebay.cli.terminal import MOST
-from forebay.report.row_figures import MANY, members, purposes, throughputs
+from forebay.report.row_figures import MANY, members, precedences, purposes, throughputs
 from forebay.report.run_pages import run_report
 from forebay.run.columns import columns, kinds, shown_kinds
 from forebay.run.shown import proof_tables, shown_tables
@@ -92,6 +92,20 @@ def test_one_group_has_no_shares() -> None:
     # 360 of 480, and 120 of 480.
     assert "75.0 %" in figure.svg
     assert "25.0 %" in figure.svg
+
+
+def test_colours_are_drawn_where_some_were_dropped() -> None:
+    """What links did with packets of each colour is drawn of links that dropped any, with the
+    shares: 20 of 80 are 25 %, and 30 of 40 are 75 %. Without losses there is nothing to see."""
+    lists = {"arrived_packets": [100, 80, 40], "dropped_packets": [0, 20, 30]}
+    lossless = {"arrived_packets": [50, 50], "dropped_packets": [0, 0]}
+    rows = [{"name": "core", **lists}, {"name": "access", **lossless}]
+    assert precedences(rows[1:]) is None
+    figure = precedences(rows)
+    assert figure is not None
+    assert re.findall(r">(\d+\.\d %)</text>", figure.svg) == ["0.0 %", "25.0 %", "75.0 %"]
+    assert ">core, precedence 2</text>" in figure.svg
+    assert "access" not in figure.svg
 
 
 def test_many_rows_are_extremes_median_and_a_band() -> None:

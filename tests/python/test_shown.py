@@ -63,21 +63,29 @@ def test_columns_without_anything_are_left_out() -> None:
     assert heads[-2:] == ["retransmissions", "timeouts"]
 
 
-@pytest.mark.parametrize(("idle", "told"), [(0, ""), (2, "; 2 idle ones left out")])
+@pytest.mark.parametrize(
+    ("idle", "told"), [(0, ""), (1, "; 1 idle one left out"), (2, "; 2 idle ones left out")]
+)
 def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
     """Links are counted over all precedences, and an idle one has no row.
 
-    1000 + 234 packets; the queue of 3.25 packets has two decimals, the largest of 12 none.
+    1000 + 234 packets, of which 117 of 234 were dropped; the queue of 3.25 packets has two
+    decimals, the largest of 12 none.
     """
     used = {"name": "wire", "utilization": 0.5, "throughput_bps": 5e6, "drops": 0, "marks": 0,
             "threshold_marks": 7, "mean_queue_packets": 3.25, "max_queue_packets": 12,
-            "arrived_packets": [1000, 234]}  # fmt: skip
-    unused = dict.fromkeys(used, 0) | {"name": "idle", "arrived_packets": [0, 0]}
+            "arrived_packets": [1000, 234], "dropped_packets": [0, 117]}  # fmt: skip
+    unused = dict.fromkeys(used, 0) | {
+        "name": "idle", "arrived_packets": [0, 0], "dropped_packets": [0, 0],
+    }  # fmt: skip
     main, by_precedence = shown_tables("links", [used] + [unused] * idle)
     assert by_precedence == (
-        "links by precedence",
-        ["name", "arrived packets"],
-        [["wire, precedence 0", "1 000"], ["wire, precedence 1", "234"]],
+        "links by precedence (in packets; of meters 0 is green, 1 yellow, 2 red)",
+        ["name", "arrived", "dropped", "of arrived"],
+        [
+            ["wire, precedence 0", "1 000", "0", "0.00 %"],
+            ["wire, precedence 1", "234", "117", "50.00 %"],
+        ],
     )
     assert [main] == [
         (
@@ -86,6 +94,13 @@ def test_links_are_counted_over_precedences(idle: int, told: str) -> None:
             [["wire", "5.00 Mbit/s", "50.00 %", "1 234", "0", "7", "3.25", "12"]],
         )
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("flows", "told"), [(1, "1 flow, by group"), (26, "26 flows, by group")])
+def test_flows_are_counted_in_words(flows: int, told: str) -> None:
+    """Flows of groups are counted above their table, and one is not several."""
+    (title, _, _), *_ = shown_tables("groups", [flow("a", 1, flows=flows)])
+    assert title == told
 
 
 def test_links_of_one_precedence_have_no_further_table() -> None:

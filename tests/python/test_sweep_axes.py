@@ -9,7 +9,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.report.sweep_pages import _axes, _setting
+from forebay.pages.sweep import _axes, _setting
 from forebay.run.axes import combinations, read_axes, varied
 
 HEAD = """

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forebay.report.sweep_pages import sweep_report
+from forebay.pages.sweep import sweep_report
 from forebay.run.heat import colour_scale
 from forebay.run.words import value_words
 from forebay.scenario.topology import draw, topology_of

@@ -37,7 +37,7 @@ def test_the_package_has_studies_templates_and_benchmarks() -> None:
     assert wheel_check.needed() >= {
         "forebay/py.typed",
         "forebay/cli/commands.py",
-        "forebay/report/templates/base.html.j2",
+        "forebay/pages/templates/base.html.j2",
         "forebay/scenario/templates/bufferbloat.toml",
         "forebay/benchmarks/s1-af.toml",
         "forebay/studies/af/paper.toml",

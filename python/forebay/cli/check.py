@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forebay import text
 from forebay.cli.terminal import print_json
 from forebay.errors import printable
 from forebay.run.jobs import check, load
@@ -21,9 +22,9 @@ def check_scenario(scenario: Path | str, overrides: list[str], as_json: bool) ->
     if as_json:
         print_json(found)
         return
+    parts = ", ".join(text.counted(found[f"{part}s"], part) for part in ("node", "link", "flow"))
     print(
-        f"{printable(str(scenario))}: fine. {printable(found['name'])}: {found['nodes']} nodes, "
-        f"{found['links']} links, "
-        f"{found['flows']} flows; {found['duration_s']:g} s, counted from "
+        f"{printable(str(scenario))}: fine. {printable(found['name'])}: {parts}; "
+        f"{found['duration_s']:g} s, counted from "
         f"{found['warm_up_s']:g} s; scenario {found['scenario_hash']}"
     )

@@ -12,8 +12,8 @@ from forebay import text
 from forebay.cli.stored import ADVICE, StoredOptions, folder_of, say_what_is_there, words_of
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
+from forebay.pages.page import REPORT, refuse_foreign_report
 from forebay.report.find_pages import find_report, grids_of, said_of
-from forebay.report.page import REPORT, refuse_foreign_report
 from forebay.run.executors import executor as find_executor
 from forebay.run.find import FOUND, find, load_find
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
@@ -65,4 +65,4 @@ def _show(document: Mapping[str, Any], page: Path) -> None:
     for sentence in [*text.notes(rows), *said_of(document)]:
         screen.print(plain_markup(sentence), soft_wrap=True)
     runs = sum(point["replications"] for point in document["points"])
-    screen.print(plain_markup(f"{runs} runs; report: {page}"), soft_wrap=True)
+    screen.print(plain_markup(f"{text.counted(runs, 'run')}; report: {page}"), soft_wrap=True)

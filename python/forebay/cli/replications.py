@@ -17,10 +17,14 @@ from forebay.run.jobs import load
 from forebay.run.laws import law_sentence
 from forebay.run.quantities import lacking_words
 from forebay.run.repeat import command_line, quoted
+from forebay.run.replicated import DOCUMENT, Replicated
+from forebay.run.resolved import resolved_scenario
 from forebay.run.results import Results, run_replications
+from forebay.run.shown import COLOUR_WORDS
 from forebay.run.store import columns_of, json_rows, write_tables, write_text
 from forebay.run.tables import result_tables
 from forebay.samples import FEW_SAMPLES, SAMPLES, samples_needed
+from forebay.units import of_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["replicate_scenario"]
 
-DOCUMENT = "replications.json"
 TABLE = "intervals.csv"
 
 
@@ -53,6 +56,7 @@ def replicate_scenario(
     job = load(scenario).but(**options)
     names = files_for(out, job, [DOCUMENT, TABLE]) if out is not None else []
     quantities = read_quantities(show.quantities, job)
+    job = job.but(record=any(quantity.needs_series for quantity in quantities))
     first = job.replication
     label = os.path.basename(scenario)
     numbers = range(first, first + replications)
@@ -75,6 +79,8 @@ def replicate_scenario(
     if ended is not None:
         document["failed"] = str(ended)
     if out is not None:
+        # What stands in the folder must tell what was run, wherever the files it read are then.
+        document["scenario"] = resolved_scenario(job)
         begin_files(out, names, job)
         write_text(out / DOCUMENT, json_rows(document) + "\n")
         write_text(out / TABLE, _csv(document["intervals"]))
@@ -102,7 +108,12 @@ def _document(results: Results, command: str) -> dict[str, Any]:
             {name: document[name] for name in ("replication", "digest", "events", "packet_hops")}
             for document in results.documents
         ],
+        "groups": [
+            {name: group[name] for name in ("name", "flows", "tags") if name in group}
+            for group in first["groups"]
+        ],
         "intervals": results.intervals(),
+        "entries": results.entries(),
     }
 
 
@@ -151,6 +162,7 @@ def _show(document: Mapping[str, Any], quantities: Sequence[Expression], out: Pa
             mean = text.quantity(row["mean"], unit)
             grown.add_row(*map(plain_markup, (name, row["quantity"])), mean, text.spread(row, unit))
         screen.print(grown)
+    told += _show_precedences(screen, document)
     if quantities:
         told += _show_derived(screen, document["derived"], quantities)
     for sentence in text.notes(told):
@@ -160,6 +172,32 @@ def _show(document: Mapping[str, Any], quantities: Sequence[Expression], out: Pa
     screen.print(f"again: {plain_markup(document['command'])}", soft_wrap=True)
     if out is not None:
         screen.print(f"results: {out / DOCUMENT}, {out / TABLE}", soft_wrap=True)
+        page = f"a page of them: forebay report {quoted([str(out)])}"
+        screen.print(plain_markup(page), soft_wrap=True)
+
+
+def _show_precedences(screen: Console, document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Prints what links did with packets of each precedence, where several came; its rows."""
+    found = Replicated(document).precedences()
+    if not found:
+        return []
+    grown = table(
+        f"links by precedence ({COLOUR_WORDS})", "name", "quantity", "mean", "± 95 %", left=2
+    )
+    above = ""
+    for name, column, row in found[: MOST.rows]:
+        unit = of_name(column)
+        words = (plain_markup("" if name == above else name), column)
+        grown.add_row(*words, text.quantity(row["mean"], unit), text.spread(row, unit))
+        above = name
+    screen.print(grown)
+    if len(found) > MOST.rows:
+        screen.print(f"{len(found) - MOST.rows} more rows: {MOST.where}")
+    return [row for _, _, row in found]
+
+
+TRAFFIC = {"classes": ("arrived_packets", "departed_packets", "drops")}
+"""Counts that matter beside what the engine calls so: what became of a class."""
 
 
 def _is_shown(row: Mapping[str, Any]) -> bool:
@@ -167,7 +205,8 @@ def _is_shown(row: Mapping[str, Any]) -> bool:
     samples suffice for it."""
     column = columns(row["place"])[row["quantity"]]
     is_tail = bool(column.head) and samples_needed(column.name) == SAMPLES["99"]
-    return column.headline or (is_tail and row["note"] != FEW_SAMPLES)
+    matters = column.headline or column.name in TRAFFIC.get(row["place"], ())
+    return matters or (is_tail and row["note"] != FEW_SAMPLES)
 
 
 def _show_derived(
@@ -177,7 +216,8 @@ def _show_derived(
     grown = table("quantities", "", "mean", "± 95 %")
     rows = []
     for quantity in quantities:
-        row, unit = derived[quantity.name], quantity.unit
+        row = derived[quantity.name]
+        unit = quantity.unit_of([row["mean"]])
         mean = text.quantity(row["mean"], unit)
         grown.add_row(plain_markup(quantity.title), mean, text.spread(row, unit))
         rows.append({"quantity": quantity.name, **row})

@@ -170,6 +170,8 @@ def run_scenario(
     names = files_for(out, job, ["run.json"]) if out is not None else []
     show.exports.refuse_losses(job, [out / name for name in names] if out is not None else [])
     quantities = read_quantities(show.quantities, job)
+    if any(quantity.needs_series for quantity in quantities):
+        job = job.but(record=True)
     run = _run(job, os.path.basename(scenario), show.ties)
     if quantities:
         run = _with_derived(run, quantities)
@@ -196,9 +198,14 @@ def read_quantities(texts: Sequence[str], job: Job) -> list[Expression]:
     if not texts:
         return []
     from forebay.run.expressions import named
+    from forebay.run.fairness import NO_SERIES
     from forebay.run.quantities import refuse_absent
+    from forebay.run.resolved import ABSENT
 
     found = named(texts, "--quantity")
+    for quantity in found:
+        if quantity.needs_series and check(job)["resolved"]["record.series"] == ABSENT:
+            raise quantity.error(NO_SERIES)
 
     def made(trials: Sequence[Job]) -> list[Mapping[str, Any]]:
         documents: list[Mapping[str, Any]] = []
@@ -211,7 +218,10 @@ def read_quantities(texts: Sequence[str], job: Job) -> list[Expression]:
 
 def _with_derived(run: Run, quantities: Sequence[Expression]) -> Run:
     """The run with values of expressions in its document; `null` for one without a value."""
-    answers = {quantity.name: quantity.of(run.document) for quantity in quantities}
+    from forebay.run.rows import Recorded
+
+    recorded = Recorded(run)
+    answers = {quantity.name: quantity.of(recorded) for quantity in quantities}
     values: dict[str, float | bool | None] = {n: answer.value for n, answer in answers.items()}
     for quantity in quantities:
         if quantity.is_truth and (value := values[quantity.name]) is not None:

@@ -57,7 +57,7 @@ def _derived(document: Mapping[str, Any], quantities: Sequence[Expression]) -> I
         if isinstance(value, bool):
             rows.append([quantity.text, "true" if value else "false"])
         else:
-            rows.append([quantity.title, text.quantity(value, quantity.unit)])
+            rows.append([quantity.title, text.quantity(value, quantity.unit_of([value]))])
     if rows:
         yield Grid("quantities", ["", "value"], rows)
     if reasons:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -12,19 +11,20 @@ from typing import Any
 from forebay import text
 from forebay.cli.stored import ADVICE, StoredOptions, folder_of, say_what_is_there, words_of
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import MachineError, output_folder
+from forebay.errors import output_folder
 from forebay.extras import is_installed
+from forebay.pages.page import REPORT, refuse_foreign_report
+from forebay.pages.publish import publish
+from forebay.pages.sweep import warning_words
 from forebay.paths import joined, names_of
-from forebay.report.page import REPORT, refuse_foreign_report
-from forebay.report.sweep_pages import sweep_report, warning_words
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.journal import Journal
 from forebay.run.progress import say, say_warnings
 from forebay.run.quantities import lacking_words
 from forebay.run.store import refuse_foreign
-from forebay.run.summary import SUMMARY, files, source_of, write_all_tables, write_summary
-from forebay.run.sweep import Planned, Sweep, failures, load_sweep, plan, run_missing, warnings
+from forebay.run.summary import files, write_all_tables, write_summary
+from forebay.run.sweep import Sweep, failures, load_sweep, plan, run_missing, warnings
 
 __all__ = ["run_sweep"]
 
@@ -57,7 +57,7 @@ def run_sweep(sweep_file: Path, options: StoredOptions) -> int:
             write_summary(sweep, planned, journal, folder)
             words = words_of("sweep", sweep.path, sweep.settings, options)
             raise KeyboardInterrupt(how_to_continue(folder, words)) from None
-        document = _publish(sweep, planned, journal, folder)
+        document = publish(sweep, planned, journal, folder)
         write_all_tables(sweep, planned, journal, folder, options.formats)
     page = folder / REPORT
     if options.as_json:
@@ -65,29 +65,6 @@ def run_sweep(sweep_file: Path, options: StoredOptions) -> int:
     else:
         _show(sweep, document, page)
     return _say_what_failed(document)
-
-
-def _publish(
-    sweep: Sweep, planned: Sequence[Planned], journal: Journal, folder: Path
-) -> dict[str, Any]:
-    """Write summary and report, unless they are there and of the same runs; the document."""
-    source, names = source_of(sweep, planned, journal), (*files(), REPORT)
-    if not is_installed("matplotlib"):
-        source += " without plots"
-    if journal.is_made(source, names):
-        found: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        return found
-    document = write_summary(sweep, planned, journal, folder)
-    asked = len(planned) * sweep.replications
-    lacking = asked - document["runs"] - len(document["failed"])
-    if lacking:
-        raise MachineError(
-            f"{journal.path}: {lacking} of {asked} runs were made and are not found there; the "
-            "disk or the machine is at fault; the same command makes them again"
-        )
-    sweep_report(folder)
-    journal.made(source, names)
-    return document
 
 
 def _heads(paths: Sequence[str]) -> list[str]:
@@ -113,7 +90,8 @@ def _say_what_failed(document: Mapping[str, Any]) -> int:
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
-        names, unit = _heads(list(sweep.grid)), quantity.unit
+        rows = [row for row in document["summary"] if row["quantity"] == quantity.name]
+        names, unit = _heads(list(sweep.grid)), quantity.unit_of(row["mean"] for row in rows)
         # As wide as the terminal, not as the table: an expression may be long.
         screen.print(f"[bold]{plain_markup(quantity.title)}[/]", soft_wrap=True)
         grown = table(
@@ -124,14 +102,13 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
             "runs",
             left=len(names),
         )
-        for row in document["summary"]:
-            if row["quantity"] == quantity.name:
-                grown.add_row(
-                    *(plain_markup(str(row[name])) for name in sweep.grid),
-                    text.quantity(row["mean"], unit),
-                    text.spread(row, unit),
-                    str(row["replications"]),
-                )
+        for row in rows:
+            grown.add_row(
+                *(plain_markup(str(row[name])) for name in sweep.grid),
+                text.quantity(row["mean"], unit),
+                text.spread(row, unit),
+                str(row["replications"]),
+            )
         screen.print(grown)
         screen.print()
     for sentence in text.notes(document["summary"]):
@@ -139,5 +116,5 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     for sentence in lacking_words(document["summary"], list(sweep.grid)):
         screen.print(plain_markup(sentence), soft_wrap=True)
     plots = "" if is_installed("matplotlib") else " (plots need pip install 'forebay[plots]')"
-    told = f"{document['runs']} runs; report: {page}{plots}"
+    told = f"{text.counted(document['runs'], 'run')}; report: {page}{plots}"
     screen.print(plain_markup(told), soft_wrap=True)

@@ -9,12 +9,13 @@ from typing import TypeVar
 
 from forebay.errors import UserError, nearest, output_folder
 from forebay.extras import need
+from forebay.pages.page import refuse_foreign_report
+from forebay.pages.sweep import sweep_report
 from forebay.report.about import write_study_pages
 from forebay.report.find_pages import find_report
-from forebay.report.page import refuse_foreign_report
+from forebay.report.replication_pages import replication_report
 from forebay.report.run_pages import run_report
-from forebay.report.sweep_pages import sweep_report
-from forebay.report.tables import folder_tables
+from forebay.report.tables import folder_tables, is_newest
 from forebay.run.documents import read_document
 from forebay.study.assumptions import load_notes
 from forebay.study.files import load_outcome
@@ -27,20 +28,21 @@ Made = TypeVar("Made")
 
 
 def build_report(folder: Path) -> Path:
-    """`forebay report DIR`: the page of a folder that reproduce, run or sweep wrote; its path.
+    """`forebay report DIR`: the page of a folder of results of reproduce, run, sweep or find; its
+    path.
 
     Raises `UserError` for a folder without results.
     """
     _see(folder)
     for name, (build, libraries) in PAGES.items():
-        if (folder / name).exists():
+        if (folder / name).exists() and is_newest(folder, name):
             need(f"report of {name}", *libraries)
             output_folder(folder, "report")
             refuse_foreign_report(folder, "report")
             return _built(build, folder)
     raise UserError(
-        f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run "
-        "--out), sweep.json (of sweep) or find.json (of find)"
+        f"{folder}: holds no results; expected result.json (of reproduce), run.json or "
+        "replications.json (of run --out), sweep.json (of sweep) or find.json (of find)"
     )
 
 
@@ -87,6 +89,7 @@ def _study_report(folder: Path) -> Path:
 
 PAGES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "result.json": (_study_report, ("matplotlib", "pyarrow")),
+    "replications.json": (replication_report, ("matplotlib",)),
     "run.json": (run_report, ("matplotlib", "pyarrow")),
     "sweep.json": (sweep_report, ()),
     "find.json": (find_report, ()),

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forebay import text
-from forebay.report.pages import MARKS, Section, Table, write_page
+from forebay.pages.sections import MARKS, Section, Table, write_page
 from forebay.run.documents import read_document
-from forebay.run.expressions import Expression, derived, read
+from forebay.run.expressions import derived, read
 from forebay.run.find import FOUND
+from forebay.units import Unit
 
 __all__ = ["Grid", "find_report", "grids_of", "said_of"]
 
@@ -67,34 +68,41 @@ def grids_of(document: Mapping[str, Any]) -> Iterator[Grid]:
     level = f"{100 * document['level']:.4g} %"
     condition = read(document["condition"], "condition", names)
     for number, comparison in enumerate(condition.comparisons):
+        known = [each["comparisons"][number : number + 1] for each in points]
+        unit = comparison.margin.unit_of(row["mean"] for one in known for row in one)
         rows = [
-            [str(point["value"]), *_margin(point, number, comparison.margin), point["decision"]]
+            [str(point["value"]), *_margin(point, number, unit), point["decision"]]
             for point in points
         ]
         heads = [document["parameter"], "left - right", f"one-sided {level}", "runs", "decision"]
         yield Grid(f"{comparison.text}, by means", heads, rows)
     for name in dict.fromkeys(row["quantity"] for each in points for row in each["quantities"]):
         quantity = read(name, "quantities", names)
-        rows = [
-            [
-                str(point["value"]),
-                text.quantity(row["mean"], quantity.unit),
-                text.spread(row, quantity.unit),
-                str(point["replications"]),
-            ]
+        found = [
+            (point, row)
             for point in points
             for row in point["quantities"]
             if row["quantity"] == name
         ]
+        unit = quantity.unit_of(row["mean"] for _, row in found)
+        rows = [
+            [
+                str(point["value"]),
+                text.quantity(row["mean"], unit),
+                text.spread(row, unit),
+                str(point["replications"]),
+            ]
+            for point, row in found
+        ]
         yield Grid(quantity.title, [document["parameter"], "mean", "± 95 %", "runs"], rows)
 
 
-def _margin(point: Mapping[str, Any], number: int, margin: Expression) -> list[str]:
+def _margin(point: Mapping[str, Any], number: int, unit: Unit) -> list[str]:
     """Mean of left side less right side, its bounds, and the number of runs."""
     runs = str(point["replications"])
     if number >= len(point["comparisons"]) or point["comparisons"][number]["mean"] is None:
         return ["-", "-", runs]
-    row, unit = point["comparisons"][number], margin.unit
+    row = point["comparisons"][number]
     ends = f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}"
     return [text.quantity(row["mean"], unit), "equal" if row["note"] == "equal" else ends, runs]
 

@@ -7,10 +7,11 @@ unit in a drawing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forebay.drawing import (
+    HATCHES,
     INK,
     MARKERS,
     NARROW,
@@ -24,13 +25,13 @@ from forebay.drawing import (
     top_legend_inches,
 )
 from forebay.run.columns import Column, columns, shown_kinds
-from forebay.run.shown import ALWAYS
+from forebay.run.shown import ALWAYS, COLOUR_WORDS, by_precedence
 from forebay.run.words import axis_scale, name_of, unit_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MANY", "members", "purposes", "throughputs"]
+__all__ = ["MANY", "Ends", "means", "members", "precedences", "purposes", "throughputs"]
 
 MANY = 24
 """Rows that are drawn one by one; of more, extremes, median and a band are."""
@@ -40,11 +41,13 @@ MAX_LETTERS = 26
 """Letters of a name beside an axis."""
 
 Rows = Sequence[Mapping[str, Any]]
+Ends = Mapping[tuple[str, str], tuple[float, float]]
+"""Ends of intervals, by the name of a row and its column."""
 
 
-def purposes(document: Mapping[str, Any]) -> list[Figure]:
+def purposes(document: Mapping[str, Any], ends: Mapping[str, Ends] | None = None) -> list[Figure]:
     """Drawings of what a run was for: of its transfers, calls, rings and so on the columns that
-    matter most, measured ones before counts."""
+    matter most, measured ones before counts. Values with `ends`, by kind, are means."""
     found = []
     for kind in shown_kinds():
         rows = document.get(kind, [])
@@ -59,8 +62,49 @@ def purposes(document: Mapping[str, Any]) -> list[Figure]:
         if len(rows) == 1 and ranked and not _is_count(kind, ranked[0][0]):
             # A single count is read in the table.
             ranked = [each for each in ranked if not _is_count(kind, each[0])]
-        found += [_drawn(kind, each, rows, document["groups"]) for each in ranked[:MAX_DRAWINGS]]
+        charts = [
+            _Chart(kind, each, rows, (ends or {}).get(kind, {})) for each in ranked[:MAX_DRAWINGS]
+        ]
+        found += [_drawn(chart, document["groups"]) for chart in charts]
     return found
+
+
+def means(kind: str, names: Sequence[str], rows: Rows, groups: Rows, ends: Ends) -> Figure | None:
+    """Columns of one unit of a kind of rows, which are means with the ends of their intervals;
+    nothing without values."""
+    chart = _Chart(kind, [columns(kind)[name] for name in names], rows, ends)
+    return _drawn(chart, groups) if chart.every() else None
+
+
+def precedences(links: Rows) -> Figure | None:
+    """What links did with packets of each precedence, where several came: a bar as long as those
+    that arrived, with the part that was dropped; nothing if none were."""
+    rows = [row for row in by_precedence(links) if row.get("arrived_packets")]
+    if not any(row["dropped_packets"] for row in rows):
+        return None
+    losing = {row["link"] for row in rows if row["dropped_packets"]}
+    rows = [row for row in rows if row["link"] in losing]
+    shown = rows[:MANY]
+    dropped = [row["dropped_packets"] for row in shown]
+    rest = [max(row["arrived_packets"] - lost, 0) for row, lost in zip(shown, dropped, strict=True)]
+    words = ["not dropped", "dropped"]
+    drawing, (axis,) = new_column([0.9 + 0.24 * len(shown) + top_legend_inches(words)], NARROW)
+    places = range(len(shown))
+    axis.barh(places, rest, 0.66, color=line_style(0)["color"], label=words[0])
+    axis.barh(places, dropped, 0.66, left=rest, color=line_style(1)["color"], label=words[1],
+              hatch=HATCHES[1], edgecolor=INK, linewidth=0)  # fmt: skip
+    for place, row in enumerate(shown):
+        lost = row["dropped_ratio"] or 0.0
+        axis.annotate(f"{100 * lost:.1f} %", (row["arrived_packets"], place), xytext=(4, 0),
+                      textcoords="offset points", va="center", fontsize=8.5, color=INK)  # fmt: skip
+    _name_rows(axis, [row["name"] for row in shown])
+    axis.set_xlim(0, 1.18 * max(row["arrived_packets"] for row in shown))
+    axis.set_xlabel("packets that arrived")
+    axis.grid(axis="y", visible=False)
+    top_legend(axis)
+    left = f" {len(rows) - len(shown)} more rows are in the table." if rows[MANY:] else ""
+    said = f"At links that dropped any, with the share that was. Of meters {COLOUR_WORDS}.{left}"
+    return finished(drawing, [], "Links: packets by precedence", said)
 
 
 def throughputs(groups: Rows) -> Figure | None:
@@ -72,7 +116,7 @@ def throughputs(groups: Rows) -> Figure | None:
     if len(known) < 2:
         return None
     if len(known) > MANY:
-        return _drawn("groups", [column], known, groups)
+        return _drawn(_Chart("groups", [column], known), groups)
     total = sum(row[column.name] for row in known)
     shares = [f"{100 * row[column.name] / total:.1f} %" for row in known]
     chart = _Chart("groups", [column], known)
@@ -115,6 +159,7 @@ class _Chart:
     kind: str
     columns: Sequence[Column]
     rows: Rows
+    ends: Ends = field(default_factory=dict)
 
     def values(self, column: Column) -> dict[str, float]:
         """The values by name of the row, of rows that have one."""
@@ -134,6 +179,21 @@ class _Chart:
         """Factor and unit of the axis."""
         return axis_scale(unit_at(self.kind, self.columns[0].name), self.every())
 
+    def spread(
+        self, column: str, values: Mapping[str, float], is_wide: bool
+    ) -> list[list[float]] | None:
+        """How far the ends of intervals are from values, below and above; a logarithmic axis has
+        no zero, at which an interval may begin."""
+        if not self.ends:
+            return None
+        scale, _ = self.scaled()
+        ends = [self.ends.get((name, column), (value, value)) for name, value in values.items()]
+        lows = [max(low, 1e-2 * value if is_wide else 0.0)
+                for (low, _), value in zip(ends, values.values(), strict=True)]  # fmt: skip
+        below = [scale * (value - low) for low, value in zip(lows, values.values(), strict=True)]
+        above = [scale * (e[1] - value) for e, value in zip(ends, values.values(), strict=True)]
+        return [[max(each, 0.0) for each in below], [max(each, 0.0) for each in above]]
+
     def label(self, axis: Axes) -> None:
         """Labels the axis of values, which is logarithmic where these span two decades."""
         _, symbol = self.scaled()
@@ -143,13 +203,13 @@ class _Chart:
         axis.grid(axis="y", visible=False)
 
 
-def _drawn(kind: str, shown: Sequence[Column], rows: Rows, groups: Rows) -> Figure:
-    chart = _Chart(kind, shown, rows)
+def _drawn(chart: _Chart, groups: Rows) -> Figure:
+    kind, shown, rows = chart.kind, chart.columns, chart.rows
     whose = "flows, by group" if kind == "groups" else kind
     title = f"{whose[0].upper()}{whose[1:]}: {', '.join(chart.words)}"
     if len(rows) > MANY:
         return _bands(chart, title, members([str(row["name"]) for row in rows], groups))
-    if len(shown) == 1 and not spans_decades(chart.every()):
+    if len(shown) == 1 and not chart.ends and not spans_decades(chart.every()):
         return _bars(chart, title, "", [shown[0].shown(row) for row in rows])
     return _points(chart, title)
 
@@ -187,15 +247,20 @@ def _points(chart: _Chart, title: str) -> Figure:
     for index, (column, words) in enumerate(zip(chart.columns, chart.words, strict=True)):
         values = chart.values(column)
         shown = [name for name in names if name in values and (values[name] or not is_wide)]
-        axis.plot(
+        aside = 0.16 * (index - (len(chart.words) - 1) / 2) if chart.ends else 0.0
+        _, caps, bars = axis.errorbar(
             [scale * values[name] for name in shown],
-            [names.index(name) for name in shown],
-            MARKERS[index % len(MARKERS)],
+            [names.index(name) + aside for name in shown],
+            xerr=chart.spread(column.name, {name: values[name] for name in shown}, is_wide),
+            fmt=MARKERS[index % len(MARKERS)],
             color=line_style(index)["color"],
-            markersize=6,
+            markersize=4 if chart.ends else 6,
+            capsize=3,
             label=words,
             clip_on=False,
         )
+        for part in (*caps, *bars):
+            part.set_clip_on(False)
     _name_rows(axis, names)
     if is_wide:
         log_axis(axis, "x")
@@ -204,7 +269,8 @@ def _points(chart: _Chart, title: str) -> Figure:
     chart.label(axis)
     if len(chart.words) > 1:
         top_legend(axis)
-    return finished(drawing, [], title, "Logarithmic axis." if is_wide else "")
+    said = "Means with 95 % intervals over the replications." if chart.ends else ""
+    return finished(drawing, [], title, f"{said} Logarithmic axis." if is_wide else said)
 
 
 def _bands(chart: _Chart, title: str, groups: Mapping[str, Sequence[str]]) -> Figure:

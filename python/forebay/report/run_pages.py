@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError
-from forebay.report.pages import MARKS, Section, Table, warned, write_page
-from forebay.report.row_figures import purposes, throughputs
+from forebay.pages.scenario import scenario_section
+from forebay.pages.sections import MARKS, Section, Table, warned, write_page
+from forebay.report.row_figures import precedences, purposes, throughputs
 from forebay.report.run_figures import Recorded, delays, details, timeline
-from forebay.report.scenario import scenario_section
 from forebay.run.columns import columns, shown_kinds
 from forebay.run.documents import read_document
 from forebay.run.resolved import SHAPE, assigned_value
@@ -24,7 +24,7 @@ from forebay.scenario.topology import draw, topology_of
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["run_report"]
+__all__ = ["LINKS", "RUN", "capital", "most_of", "network_section", "run_report", "table_of"]
 
 
 def _rows(kind: str) -> list[dict[str, Any]]:
@@ -77,12 +77,13 @@ def run_report(folder: Path) -> Path:
     document = read_document(folder / "run.json", RUN)
     recorded, distribution = _recorded(folder)
     groups = document["groups"]
-    sections = warned(document.get("warnings", [])) + _network(folder, document)
+    sections = warned(document.get("warnings", [])) + network_section(folder, document)
     sections += [scenario_section(document["scenario"])] if "scenario" in document else []
     drawn = [
         *purposes(document),
         throughputs(groups),
         delays(distribution, groups) if distribution else None,
+        precedences(document["links"]),
         timeline(recorded),
     ]
     tables = _Tables(document)
@@ -92,7 +93,7 @@ def run_report(folder: Path) -> Path:
     sections.append(Section("Flows", tables=[main, *tables.single(), *tables.others()]))
     links = [table for kind in LINKS for table in tables.of(kind)]
     sections.append(Section("Links", tables=links))
-    proofs = [Table(heads, rows, _capital(title)) for title, heads, rows in proof_tables(document)]
+    proofs = [Table(heads, rows, capital(title)) for title, heads, rows in proof_tables(document)]
     sections += [Section("Checks", tables=proofs)] if proofs else []
     if recorded:
         figures, left = details(recorded, len(groups))
@@ -126,7 +127,7 @@ def _recorded(folder: Path) -> tuple[Recorded, Mapping[str, Sequence[Any]]]:
     return series, distribution
 
 
-def _network(folder: Path, document: Mapping[str, Any]) -> list[Section]:
+def network_section(folder: Path, document: Mapping[str, Any]) -> list[Section]:
     """The topology of the scenario beside the run, with what the command changed in it."""
     try:
         network = Network.from_toml(folder / "scenario.toml")
@@ -152,19 +153,16 @@ class _Tables:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
-        rows = sum(len(document.get(kind, ())) for kind in shown_kinds())
-        self._most = Most(MAX_ROWS, MAX_ROWS - 8, "run.json has all") if rows > MAX_ALL else None
+        self._most = most_of(document, "run.json has all")
 
     def of(self, kind: str) -> list[Table]:
         """The tables of a kind of rows, large ones folded, but for the first of groups or links."""
         rows = self._document.get(kind, [])
-        tables: list[Table] = []
-        for title, heads, cells in shown_tables(kind, rows, wide=True, most=self._most):
-            folded = len(cells) > MAX_UNFOLDED_ROWS and (
-                bool(tables) or kind not in ALWAYS or self._most is not None
-            )
-            tables.append(Table(heads, cells, _capital(title), folded))
-        return tables
+        found = shown_tables(kind, rows, wide=True, most=self._most)
+        return [
+            table_of(kind, number, heads, cells, capital(title), self._most)
+            for number, (title, heads, cells) in enumerate(found)
+        ]
 
     def single(self) -> list[Table]:
         """The tables of flows where these are not the groups, folded."""
@@ -183,5 +181,28 @@ class _Tables:
         return [table for kind in kinds for table in self.of(kind)]
 
 
-def _capital(title: str) -> str:
+def most_of(document: Mapping[str, Any], where: str) -> Most | None:
+    """How much of long tables is shown: all of them unless there are many rows together."""
+    rows = sum(len(document.get(kind, ())) for kind in shown_kinds())
+    return Most(MAX_ROWS, MAX_ROWS - 8, where) if rows > MAX_ALL else None
+
+
+def table_of(
+    kind: str,
+    number: int,
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    caption: str,
+    most: Most | None,
+) -> Table:
+    """The table with a number among those of its kind of rows: a large one is folded, but for the
+    first of groups or links."""
+    folded = len(cells) > MAX_UNFOLDED_ROWS and (
+        number > 0 or kind not in ALWAYS or most is not None
+    )
+    return Table(heads, cells, caption, folded)
+
+
+def capital(title: str) -> str:
+    """A title with a capital letter."""
     return f"{title[0].upper()}{title[1:]}"

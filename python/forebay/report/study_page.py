@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.drawing import Figure, slug
+from forebay.pages.page import REPORT, render
 from forebay.report.comparisons import comparison_parts
-from forebay.report.page import REPORT, render
 from forebay.report.paper_tables import PaperTable, paper_tables
 from forebay.report.plot import draw_table
 from forebay.report.sensitivity import sensitivity_parts
@@ -68,6 +68,7 @@ def write_study_report(
     variants = sensitivity_parts(study, document)
     page = render(
         "study.html.j2",
+        package="forebay.report",
         comparisons=comparison_parts(outcome, document["command"]),
         title=f"{study.id}: {study.paper.citation.title}",
         version=document["version"],

@@ -5,25 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 from forebay.errors import UserError
+from forebay.pages.sweep import SWEEP
+from forebay.report.replication_pages import INTERVALS
 from forebay.report.run_pages import RUN
-from forebay.report.sweep_pages import SWEEP
 from forebay.run.documents import ANY, read_document
 from forebay.run.expressions import derived, read
 from forebay.run.jobs import Run
 from forebay.run.paper_formats import interval_tables, sweep_table
+from forebay.run.replicated import DOCUMENT
 from forebay.run.results import Results
 
-__all__ = ["folder_tables"]
+__all__ = ["folder_tables", "is_newest"]
 
-REPLICATIONS = {
-    "intervals": [
-        {
-            **dict.fromkeys(("mean", "low", "high"), (float, None)),
-            **dict.fromkeys(("place", "name", "quantity", "note"), str),
-        }
-    ]
-}
-"""Shape of the part of `replications.json` that tables are made of."""
+
+RUNS = ("run.json", DOCUMENT)
+
+
+def is_newest(folder: Path, name: str) -> bool:
+    """Returns true unless a file is of a run or of replications, and the folder has had the other
+    since."""
+    others = [folder / other for other in RUNS if name in RUNS and other != name]
+    written = (folder / name).stat().st_mtime_ns
+    return all(not other.exists() or other.stat().st_mtime_ns <= written for other in others)
 
 
 def folder_tables(folder: Path, style: str) -> str:
@@ -40,8 +43,8 @@ def folder_tables(folder: Path, style: str) -> str:
         quantities = [read(each, f"{folder}: quantities", names) for each in sweep["quantities"]]
         rows, grid = sweep["summary"], list(sweep["grid"])
         return sweep_table(rows, grid, quantities, style, caption=sweep["name"])
-    if (folder / "replications.json").exists():
-        found = read_document(folder / "replications.json", REPLICATIONS)
+    if (folder / DOCUMENT).exists() and is_newest(folder, DOCUMENT):
+        found = read_document(folder / DOCUMENT, INTERVALS)
         return interval_tables(found["intervals"], style)
     if (folder / "run.json").exists():
         run = read_document(folder / "run.json", RUN)

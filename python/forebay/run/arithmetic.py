@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from forebay.run.rows import Document, Lack, Number, Rows, Value
 from forebay.samples import rank
 
-__all__ = ["MAPPED", "OPERATORS", "REDUCERS", "applied", "percentile", "reduced"]
+__all__ = ["MAPPED", "OPERATORS", "REDUCERS", "applied", "by_zero_as", "percentile", "reduced"]
+
+
+BY_ZERO = "a division by zero"
+"""The reason why a quotient has no value."""
 
 
 def applied(function: Callable[..., float], what: str, values: Sequence[Value]) -> Value:
@@ -29,6 +33,21 @@ def applied(function: Callable[..., float], what: str, values: Sequence[Value]) 
         raise ValueError(f"lists of different rows: {_listed(names)} and {_listed(other)}")
     columns = [v.values if isinstance(v, Rows) else [v] * len(names) for v in values]
     return Rows(names, tuple(_number(function, what, each) for each in zip(*columns, strict=True)))
+
+
+def by_zero_as(of: Callable[[Document], Value], reason: str) -> Callable[[Document], Value]:
+    """The same with a reason in the place of a division by zero."""
+
+    def put(value: Number) -> Number:
+        return Lack(reason) if value == BY_ZERO else value
+
+    def told(document: Document) -> Value:
+        found = of(document)
+        if isinstance(found, Rows):
+            return Rows(found.names, tuple(map(put, found.values)))
+        return put(found)
+
+    return told
 
 
 def reduced(function: Callable[[Sequence[float]], float], what: str, value: Value) -> Number:
@@ -55,7 +74,7 @@ def _number(function: Callable[..., float], what: str, values: Sequence[Number])
     try:
         found = function(*values)
     except ZeroDivisionError:
-        return Lack("a division by zero")
+        return Lack(BY_ZERO)
     except (ValueError, OverflowError):
         found = math.nan
     if isinstance(found, complex) or not math.isfinite(found):

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from forebay import text
 from forebay.errors import MachineError, UserError, nearest
 from forebay.run.jobs import Job, Run, RunFailedError, build, cores, run_jobs, version
 from forebay.run.pool import Pool
@@ -201,7 +202,7 @@ class _Dask:
                 tell = waited + TELL_S
                 say(
                     f"forebay: no worker is connected to the Dask scheduler at {self._address}; "
-                    f"{number} runs wait for one"
+                    f"{text.counted(number, 'run')} {'waits' if number == 1 else 'wait'} for one"
                 )
 
     def _hand_over(self, future: Any, at: int, done: Done, failed: Failed) -> None:

@@ -14,6 +14,7 @@ have units. There are `+ - * / **`, `< <= > >=` with `and or not`, and functions
     min max                         of several numbers, or of a list
     sum mean median jain count      of a list
     percentile(list, 95)            in percent, by rank: no interpolation
+    time_to_fairness(list, 10 %)    of recorded series (`forebay.run.fairness`)
     worst best                      of a list: the least of rates (bit/s, packets/s) is the worst,
                                     and the greatest of all else: delays, losses, times, queues
 
@@ -34,9 +35,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forebay.errors import UserError, nearest
-from forebay.run.arithmetic import MAPPED, OPERATORS, REDUCERS, Count, applied, percentile, reduced
+from forebay.run.arithmetic import (
+    MAPPED,
+    OPERATORS,
+    REDUCERS,
+    Count,
+    applied,
+    by_zero_as,
+    percentile,
+    reduced,
+)
 from forebay.run.dimensions import BARE, NUMBER, SHARE, TRUTH, Dimension, of_symbol
-from forebay.run.rows import SHORT_FORMS, AbsentError, Document, Lack, Reference, Rows, Value
+from forebay.run.fairness import groups_in, time_to_fairness
+from forebay.run.rows import (
+    SHORT_FORMS,
+    AbsentError,
+    Document,
+    Lack,
+    Reference,
+    Rows,
+    Value,
+)
 from forebay.run.tokens import WORDS, Known, Literal, Source, Token, complaint, tokenised
 from forebay.units import Unit
 
@@ -53,7 +72,8 @@ __all__ = [
 
 MAX_CHARACTERS = 1000
 MAX_DEPTH = 100
-FUNCTIONS = sorted({*MAPPED, *REDUCERS, "best", "worst", "count", "percentile"})
+FAIRNESS = "time_to_fairness"
+FUNCTIONS = sorted({*MAPPED, *REDUCERS, "best", "worst", "count", "percentile", FAIRNESS})
 ALLOWED = (
     "allowed are quantities, numbers with units, + - * / **, < <= > >=, and, or, not, parentheses "
     f"and {', '.join(FUNCTIONS)}"
@@ -130,10 +150,22 @@ class Expression:
         """The unit of its values."""
         return self.node.dimension.unit
 
+    def unit_of(self, values: Iterable[float | None]) -> Unit:
+        """The unit in which some of its values are shown together: a quotient that is above 1 among
+        them is no part of a whole, and a plain number rather than a percentage."""
+        is_share = self.node.dimension == SHARE and not self.is_plain
+        above = any(value is not None and abs(value) > 1.0 for value in values)
+        return NUMBER.unit if is_share and above else self.unit
+
     @property
     def is_plain(self) -> bool:
         """True if it is a column of one row."""
         return self.node.plain
+
+    @property
+    def needs_series(self) -> bool:
+        """True if it is computed of recorded series."""
+        return self._source.series
 
     @property
     def nonnegative(self) -> bool:
@@ -308,6 +340,7 @@ class _Reader:
 
     def _token(self, token: Token) -> _Node:
         if isinstance(token, Known):
+            self._source.series |= self._names[token.name].needs_series
             return replace(self._names[token.name].node, plain=False)
         if isinstance(token, Literal):
             value = token.value
@@ -315,7 +348,9 @@ class _Reader:
         if token.declared is not None:
             return _column(token, token.declared.unit)
         text = SHORT_FORMS[token.column][0].format(it=token.row)
-        return replace(_read(Source(self._source.place, text), {}), nonnegative=True, plain=False)
+        node = _read(Source(self._source.place, text), {})
+        of = by_zero_as(node.of, f"{text.rpartition(' / ')[2]} is 0")
+        return replace(node, of=of, nonnegative=True, plain=False)
 
     def _negative(self, node: _Node, tree: ast.expr) -> _Node:
         self._refuse_truth(node, tree)
@@ -405,6 +440,8 @@ class _Reader:
             raise self._error(
                 tree, f'no function "{name}"{nearest(name, FUNCTIONS)}; there are {known}'
             )
+        if name == FAIRNESS:
+            return self._fairness(arguments, tree)
         nodes = [self.node(argument) for argument in arguments]
         wanted = 2 if name == "percentile" else 1
         several = name in ("min", "max") and len(nodes) > 1
@@ -423,6 +460,17 @@ class _Reader:
             told = f"{name} takes a list, such as flows[*].goodput_bps or groups[TAG].mean_delay_s"
             raise self._error(arguments[0], told)
         return self._reduced(name, nodes, tree)
+
+    def _fairness(self, arguments: Sequence[ast.expr], tree: ast.expr) -> _Node:
+        *rows, last = arguments or [tree]
+        tokens = [self._tokens.get(getattr(each, "id", "")) for each in rows]
+        try:
+            found = groups_in(tokens)
+            near = self._share(self.node(last), last)
+        except ValueError as error:
+            raise self._error(tree, str(error)) from None
+        self._source.series = True
+        return _Node(of_symbol("s"), lambda run: time_to_fairness(run, found, near), False, True)
 
     def _of_one(self, name: str, node: _Node, tree: ast.expr) -> _Node:
         dimension = node.dimension

@@ -19,7 +19,16 @@ from forebay.run.words import axis_scale, name_of, quantity_words, setting_words
 from forebay.samples import FEW_SAMPLES
 from forebay.units import Unit
 
-__all__ = ["STYLES", "called", "interval_table", "interval_tables", "sweep_table", "written"]
+__all__ = [
+    "STYLES",
+    "IntervalColumn",
+    "called",
+    "interval_cells",
+    "interval_table",
+    "interval_tables",
+    "sweep_table",
+    "written",
+]
 
 Row = Mapping[str, Any]
 """A mean with the ends of its interval: `mean`, `low`, `high` and `note`."""
@@ -84,7 +93,9 @@ def interval_table(
     wanted = [each.name for each in columns(place).values() if each.headline]
     wanted = [each for each in wanted if any((name, each) in found for name in shown)]
     picked = [
-        _Column(name_of(each), unit_in(place, each), [found.get((name, each)) for name in shown])
+        IntervalColumn(
+            name_of(each), unit_in(place, each), [found.get((name, each)) for name in shown]
+        )
         for each in (wanted if quantities is None else quantities)
     ]
     return _filled([("name", shown)], picked, style, caption)
@@ -108,8 +119,7 @@ def sweep_table(
         (setting_words(name), [point[at] for point in points]) for at, name in enumerate(parameters)
     ]
     picked = [
-        _Column(called(each), each.unit, [of.get(each.name) for of in points.values()])
-        for each in quantities
+        _summary_column(each, [of.get(each.name) for of in points.values()]) for each in quantities
     ]
     return _filled(firsts or [("", [""] * len(points))], picked, style, caption)
 
@@ -123,7 +133,7 @@ def called(quantity: Expression) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class IntervalColumn:
     """A quantity by row; `None` where it has no value."""
 
     words: str
@@ -131,9 +141,14 @@ class _Column:
     rows: Sequence[Row | None]
 
 
+def _summary_column(quantity: Expression, rows: Sequence[Row | None]) -> IntervalColumn:
+    unit = quantity.unit_of(row["mean"] for row in rows if row is not None)
+    return IntervalColumn(called(quantity), unit, rows)
+
+
 def _filled(
     firsts: Sequence[tuple[str, Sequence[str]]],
-    picked: Sequence[_Column],
+    picked: Sequence[IntervalColumn],
     style: str,
     caption: str,
 ) -> str:
@@ -143,26 +158,36 @@ def _filled(
     heads = [form.escaped(head) for head, _ in firsts]
     cells = [[form.escaped(cell) for cell in column] for _, column in firsts]
     for column in picked:
-        known = [row["mean"] for row in column.rows if row is not None]
-        unit = column.unit
-        scale, symbol = axis_scale(unit, known)
-        symbol = "µs" if symbol == "us" else symbol
-        heads.append(form.escaped(f"{column.words} ({symbol})" if symbol else column.words))
-        top = scale if unit is not None and unit.symbol == "share" else math.inf
-        cells.append([_cell(row, scale, top, form) for row in column.rows])
+        head, filled = interval_cells(column, form.plus_minus, "--")
+        heads.append(form.escaped(head))
+        cells.append(filled)
     rows = [list(row) for row in zip(*cells, strict=True)]
     return form.table(heads, rows, len(firsts), form.escaped(caption))
 
 
-def _cell(row: Row | None, scale: float, top: float, form: _Style) -> str:
-    """A cell; where the mean is at most `top`, neither is the end of its interval beyond."""
+def interval_cells(
+    column: IntervalColumn, plus_minus: str = " ± ", absent: str = "-"
+) -> tuple[str, list[str]]:
+    """The head of a column with the unit of its values, and a cell for each row."""
+    known = [row["mean"] for row in column.rows if row is not None and row["mean"] is not None]
+    unit = column.unit
+    scale, symbol = axis_scale(unit, known)
+    symbol = "µs" if symbol == "us" else symbol
+    top = scale if unit is not None and unit.symbol == "share" else math.inf
+    cells = [_cell(row, scale, top, plus_minus) or absent for row in column.rows]
+    return f"{column.words} ({symbol})" if symbol else column.words, cells
+
+
+def _cell(row: Row | None, scale: float, top: float, plus_minus: str) -> str:
+    """A cell, empty without a value; where the mean is at most `top`, neither is the end of its
+    interval beyond."""
     if row is None or row["mean"] is None or row.get("note") == FEW_SAMPLES:
-        return "--"
+        return ""
     mean, low, high = scale * row["mean"], row["low"], row["high"]
     if low is None or high is None:
-        return written(mean, None, form.plus_minus)
+        return written(mean, None, plus_minus)
     high = scale * high if mean > top else min(scale * high, top)
-    return written(mean, (scale * low, high), form.plus_minus)
+    return written(mean, (scale * low, high), plus_minus)
 
 
 def written(mean: float, ends: tuple[float, float] | None, plus_minus: str) -> str:

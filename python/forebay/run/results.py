@@ -6,6 +6,7 @@ row says which replication it is from.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -25,6 +26,8 @@ from forebay.run.progress import meter
 from forebay.run.quantities import summarised
 from forebay.run.references import Reference
 from forebay.run.repeat import command_line
+from forebay.run.rows import Recorded
+from forebay.run.shown import dropped_ratios
 from forebay.run.store import rows_table
 from forebay.samples import FEW_SAMPLES
 from forebay.stats import Interval, replication_interval
@@ -313,7 +316,7 @@ class Results:
 
     def _answers(self, quantity: Expression) -> list[Answer]:
         """What an expression is by replication. Raises `UserError` if these lack what it names."""
-        answers = [quantity.of(document) for document in self.documents]
+        answers = [quantity.of(Recorded(run)) for run in self._runs]
         if all(answer.absent for answer in answers):
             raise quantity.error(answers[0].reason)
         return answers
@@ -338,14 +341,42 @@ class Results:
                 "name": name,
                 "quantity": quantity,
                 "unit": columns(place)[quantity].unit,
-                "mean": interval.mean,
-                "low": interval.low if interval.n > 1 else None,
-                "high": interval.high if interval.n > 1 else None,
-                "replications": interval.n,
-                "note": note,
+                **_ends(interval, note),
             }
             for place, name, quantity, interval, note in self._intervals()
         ]
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Means with intervals of the columns that hold lists, as those of `summary`, with the
+        number of the `entry`: the precedence at a link, the class of sizes of transfers; `None` for
+        the sum of a list of counts. Of links there is `dropped_ratio` too, the share of packets
+        that were dropped, by precedence."""
+        found = []
+        for place in kinds():
+            having = any(
+                isinstance(v, list) for row in self.documents[0][place] for v in row.values()
+            )
+            for name in self._names(place) if having else ():
+                rows = [run.row(place, name) for run in self._runs]
+                lists: dict[str, list[list[Any]]] = {
+                    each: [row.get(each) or [] for row in rows]
+                    for each in numbers(place)
+                    if any(isinstance(row.get(each), list) for row in rows)
+                }
+                if place == "links":
+                    lists["dropped_ratio"] = [dropped_ratios(row) for row in rows]
+                for quantity, of in lists.items():
+                    told = {"place": place, "name": name, "quantity": quantity}
+                    entries: dict[int | None, tuple[Any, ...]] = dict(
+                        enumerate(itertools.zip_longest(*of, fillvalue=0))
+                    )
+                    if all(isinstance(each, int) for values in of for each in values):
+                        entries |= {None: tuple(map(sum, of))}
+                    for entry, values in entries.items():
+                        if all(map(_is_number, values)):
+                            interval = replication_interval([*map(float, values)], least=0.0)
+                            found.append(told | {"entry": entry, **_ends(interval, interval.note)})
+        return found
 
     def to_latex(
         self,
@@ -437,7 +468,7 @@ class Results:
     def __repr__(self) -> str:
         document = self.documents[0]
         head = (
-            f"{printable(document['name'])}: {len(self._runs)} replications of "
+            f"{printable(document['name'])}: {text.counted(len(self._runs), 'replication')} of "
             f"{document['simulated_s']:g} s, "
             f"seed {document['seed']}, scenario {document['scenario_hash']}"
         )
@@ -490,6 +521,17 @@ class Results:
                 for row in document[place]
             ]
         )
+
+
+def _ends(interval: Interval, note: str) -> dict[str, Any]:
+    several = interval.n > 1
+    return {
+        "mean": interval.mean,
+        "low": interval.low if several else None,
+        "high": interval.high if several else None,
+        "replications": interval.n,
+        "note": note,
+    }
 
 
 def _check_place(place: str) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "Document",
     "Lack",
     "Number",
+    "Recorded",
     "Reference",
     "Rows",
     "Value",
@@ -65,6 +66,16 @@ class Rows:
 Value: TypeAlias = "Number | Rows"
 
 
+class Recorded(dict[str, Any]):
+    """A run's document with the `tables` that were recorded."""
+
+    __slots__ = ("tables",)
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.document)
+        self.tables = run.tables
+
+
 class AbsentError(Exception):
     """A run has no such row: no link of that name, nothing with that tag."""
 
@@ -97,6 +108,12 @@ SHORT_FORMS: Mapping[str, tuple[str, Sequence[str], str]] = {
         "{it}.goodput_bps / sum(groups[*].goodput_bps)",
         _FLOWS,
         "its goodput, of that of all groups",
+    ),
+    # Utilisation is over what a link could have sent, also where its rate changes.
+    "rate_bps": (
+        "{it}.throughput_bps / {it}.utilization",
+        ("links",),
+        "its rate; of a link that changes, the mean",
     ),
 }
 """Short forms: what each stands for, the kinds of rows that have it, and its meaning. None can be
@@ -136,6 +153,11 @@ class Reference:
         told = (f"{self.kind}.{_quoted(str(row['name']))}.{self.column}" for row in found)
         values = [_number(self, row, name) for row, name in zip(found, told, strict=True)]
         return Rows(tuple(str(row["name"]) for row in found), tuple(values))
+
+    def names(self, document: Document) -> list[str]:
+        """The names of its rows. Raises `AbsentError` if a run has not such rows."""
+        found = self._tagged(document) if self.tag else [self._named(document)]
+        return [str(row["name"]) for row in found]
 
     def _named(self, document: Document) -> Mapping[str, Any]:
         try:

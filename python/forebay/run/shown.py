@@ -3,6 +3,7 @@ filled."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from forebay import text
@@ -10,10 +11,24 @@ from forebay.run.columns import Column, columns, shown_kinds
 from forebay.run.words import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-__all__ = ["ALWAYS", "Most", "ShownTable", "proof_tables", "shown_tables", "tells_hosts"]
+    Rows: TypeAlias = Sequence[Mapping[str, Any]]
+    Told: TypeAlias = Callable[[Column, str, Rows], tuple[str, list[str]]]
+    """What a table says in a column below a head: the whole head, and a cell for each row."""
+
+__all__ = [
+    "ALWAYS",
+    "COLOUR_WORDS",
+    "Most",
+    "ShownTable",
+    "by_precedence",
+    "dropped_ratios",
+    "proof_tables",
+    "shown_tables",
+    "tells_hosts",
+]
 
 ShownTable: TypeAlias = "tuple[str, list[str], list[list[str]]]"
 """The title of a table, the heads of its columns, and its rows; the first column are names."""
@@ -23,10 +38,23 @@ ALWAYS = ("groups", "links")
 
 BY_PRECEDENCE = "links"
 """The kind of rows whose lists are by precedence."""
+COLOUR_WORDS = "0 is green, 1 yellow, 2 red"
+"""The precedences that meters of three colours give (RFC 2697, RFC 2698)."""
+PRECEDENCES = f"links by precedence (in packets; of meters {COLOUR_WORDS})"
+"""The title of their table."""
+DROPPED = Column("dropped_ratio", "share", "packets dropped, of those that arrived",
+                 False, "of arrived", "", 0, False, "arrived_packets")  # fmt: skip
+"""A column beside the lists of links: a share of each precedence."""
+LOSSES = ("dropped_packets", "arrived_packets")
 SHOWN_TIES = 5
 
 _WIDE = "tcp"
 """The engine's name of the columns that are in the main table where there is room."""
+
+
+def _values(column: Column, head: str, rows: Rows) -> tuple[str, list[str]]:
+    """The values of one run."""
+    return head, [column.shown(row) for row in rows]
 
 
 class Most(NamedTuple):
@@ -44,13 +72,14 @@ def shown_tables(
     *,
     wide: bool = False,
     most: Most | None = None,
+    told: Told = _values,
 ) -> Iterator[ShownTable]:
     """The tables of a kind of rows that have any; `wide` ones have columns that a terminal has no
     room for, and those that are longer than `most` say how many rows they leave out.
 
     Links that are idle, and rows of further tables, are left out if all that the table says of them
     is zero. Every run has a table of groups and one of links. Where packets of several precedences
-    came to a link, a further table has its columns by precedence.
+    came to a link, a further table has its columns by precedence. `told` says what is in them.
     """
     for table, title in shown_kinds()[kind].titles.items():
         parts = (table, _WIDE) if wide and not table else (table,)
@@ -61,15 +90,17 @@ def shown_tables(
         if table or kind == "links":
             saying = [row for row in rows if any(_says(each, row) for each in having)]
         if kind == "groups" and not table:
-            number = columns(kind)["flows"]
-            title = f"{sum(number.value_in(row) or 0 for row in rows)} {title}"
+            flows = columns(kind)["flows"]
+            number = sum(flows.value_in(row) or 0 for row in rows)
+            title = f"{text.counted(number, 'flow')}{title.removeprefix('flows')}"
         if kind == "links" and len(saying) < len(rows):
-            title = f"{title[:-1]}; {len(rows) - len(saying)} idle ones left out)"
+            idle = len(rows) - len(saying)
+            title = f"{title[:-1]}; {idle} idle {'one' if idle == 1 else 'ones'} left out)"
         if saying or (kind in ALWAYS and not table):
             kept = _kept(having, saying, most)
-            yield title + _left(saying, kept, most), *_filled(having, kept)
+            yield title + _left(saying, kept, most), *_filled(having, kept, told)
     if kind == BY_PRECEDENCE:
-        yield from _by_precedence(rows, most)
+        yield from _precedence_table(rows, most, told)
 
 
 def _kept(
@@ -97,13 +128,19 @@ def _left(rows: Sequence[Any], kept: Sequence[Any], most: Most | None) -> str:
     return f": the first {most.first}{extremes}; {left} more rows: {most.where}"
 
 
-def _by_precedence(rows: Sequence[Mapping[str, Any]], most: Most | None) -> Iterator[ShownTable]:
-    """The lists of links, a row for each precedence, of links where several came."""
-    lists = [
+def _listed(rows: Rows) -> list[Column]:
+    """The columns that are lists by precedence."""
+    return [
         column
         for column in columns(BY_PRECEDENCE).values()
         if column.is_number and any(isinstance(row.get(column.name), list) for row in rows)
     ]
+
+
+def by_precedence(rows: Rows) -> list[dict[str, Any]]:
+    """The lists of links and `dropped_ratio`, a row for each precedence, of links where packets of
+    several came."""
+    lists = _listed(rows)
     found: list[dict[str, Any]] = []
     for row in rows:
         values = {each.name: row.get(each.name) or [] for each in lists}
@@ -113,21 +150,47 @@ def _by_precedence(rows: Sequence[Mapping[str, Any]], most: Most | None) -> Iter
             for at in range(length)
         ]
         used = [at for at, part in enumerate(parts) if any(part.values())]
+        for part, ratio in zip(parts, dropped_ratios(row), strict=False):
+            part[DROPPED.name] = ratio
         if len(used) > 1:
-            found += [{"name": f"{row['name']}, precedence {at}", **parts[at]} for at in used]
+            name = row["name"]
+            found += [
+                {"name": f"{name}, precedence {at}", "link": name, "precedence": at, **parts[at]}
+                for at in used
+            ]
+    return found
+
+
+def dropped_ratios(row: Mapping[str, Any]) -> list[float | None]:
+    """The shares of packets that a link dropped, by precedence; `None` where none arrived."""
+    pairs = itertools.zip_longest(*(row.get(each) or [] for each in LOSSES), fillvalue=0)
+    return row.get(DROPPED.name) or [dropped / come if come else None for dropped, come in pairs]
+
+
+def _precedence_table(rows: Rows, most: Most | None, told: Told) -> Iterator[ShownTable]:
+    found = by_precedence(rows)
     if found:
         kept = found[: most.first] if most is not None and len(found) > most.rows else found
-        cells = [[row["name"], *(each.shown(row) for each in lists)] for row in kept]
-        heads = ["name", *(name_of(each.name) for each in lists)]
-        yield f"links by precedence{_left(found, kept, most)}", heads, cells
+        lists = _listed(rows)
+        heads = [
+            "bytes" if each.unit == "B" else name_of(each.name).removesuffix(" packets")
+            for each in lists
+        ]
+        parts = [told(each, head, kept) for each, head in zip(lists, heads, strict=True)]
+        if any(row.get(DROPPED.name) is not None for row in kept):
+            parts.append(told(DROPPED, DROPPED.head, kept))
+        yield f"{PRECEDENCES}{_left(found, kept, most)}", *_table(kept, parts)
 
 
-def _filled(
-    having: Sequence[Column], rows: Sequence[Mapping[str, Any]]
-) -> tuple[list[str], list[list[str]]]:
+def _filled(having: Sequence[Column], rows: Rows, told: Told) -> tuple[list[str], list[list[str]]]:
     kept = [each for each in having if not each.if_any or any(_says(each, row) for row in rows)]
-    cells = [[str(row["name"]), *(each.shown(row) for each in kept)] for row in rows]
-    return ["name", *(each.head for each in kept)], cells
+    return _table(rows, [told(each, each.head, rows) for each in kept])
+
+
+def _table(rows: Rows, parts: Sequence[tuple[str, list[str]]]) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of a table of these columns beside the names."""
+    cells = zip([str(row["name"]) for row in rows], *(column for _, column in parts), strict=True)
+    return ["name", *(head for head, _ in parts)], [list(row) for row in cells]
 
 
 def _says(column: Column, row: Mapping[str, Any]) -> bool:

@@ -343,6 +343,12 @@ def try_points(quantities: Sequence[Expression], points: Iterable[Job], where: E
         where.run(trials, take, done, lambda *_: None, lambda _: None)
         return found
 
+    for quantity in quantities:
+        if quantity.needs_series:
+            raise quantity.error(
+                "needs recorded series, of which a journal keeps none; ask `forebay run "
+                "--replications --quantity`, or Results.interval_of in Python"
+            )
     if quantities:
         refuse_absent(quantities, points, made)
 

@@ -6,14 +6,15 @@ continues what Python began, and Python what the command began.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import tomli_w
 
+from forebay import text
 from forebay.errors import nearest, output_folder, printable, warn_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.jobs import Job, Run, check
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["SweepResults", "sweep_into"]
 
 SCENARIO, SWEEP = "scenario.toml", "sweep.toml"
+Publish: TypeAlias = "Callable[[Sweep, Sequence[Planned], Journal, Path], dict[str, Any]]"
+"""The maker of summary and page (`forebay.pages.publish`); its document is that of the summary."""
 ADVICE = "choose another folder, or move it away"
 
 
@@ -41,12 +44,14 @@ def sweep_into(
     folder: Path,
     job: Job,
     asked: Mapping[str, Any],
+    publish: Publish,
     *,
     jobs: int | None = None,
     executor: str = "local",
     retry: bool = False,
 ) -> SweepResults:
-    """Run what a folder does not hold yet of a sweep of a job; `asked` are the keys of its file.
+    """Run what a folder does not hold yet of a sweep of a job; `asked` are the keys of its file,
+    and `publish` makes of the runs what the folder has beside them.
 
     Raises `UserError` for a wrong sweep or scenario, or a folder that cannot be used. On Ctrl-C the
     runs that have finished are in the folder.
@@ -66,7 +71,7 @@ def sweep_into(
         except KeyboardInterrupt:
             write_summary(sweep, planned, journal, folder)
             raise
-        document = write_summary(sweep, planned, journal, folder)
+        document = publish(sweep, planned, journal, folder)
         made = len(journal) - there
     failed = document["failed"]
     told = [f"{row['reason']}; repeat it: {row['command']}" for row in failed]
@@ -82,7 +87,7 @@ def _written(folder: Path, job: Job, asked: Mapping[str, Any]) -> Sweep:
         SWEEP: tomli_w.dumps({"scenario": SCENARIO, **asked}),
     }
     output_folder(folder, "out")
-    changed = [name for name, text in texts.items() if not _holds(folder / name, text)]
+    changed = [name for name, told in texts.items() if not _holds(folder / name, told)]
     refuse_foreign(folder, [*changed, *files()])
     take_over(folder, changed)
     for name in changed:
@@ -206,10 +211,11 @@ class SweepResults:
         return html_table(heads, rows)
 
     def __repr__(self) -> str:
-        runs = self.document["runs"]
+        points = text.counted(len(self._planned), "point")
+        runs = text.counted(self.document["runs"], "run")
         return (
-            f"<SweepResults {printable(self._sweep.name)!r}: {len(self._planned)} points, {runs} "
-            f"runs, {self.made} of them made now, in {self.folder}>"
+            f"<SweepResults {printable(self._sweep.name)!r}: {points}, {runs}, {self.made} of them "
+            f"made now, in {self.folder}>"
         )
 
 

@@ -57,10 +57,12 @@ Token = Literal | Known | Reference
 
 @dataclass(slots=True)
 class Source:
-    """What was written, and where: an error names both."""
+    """What was written, and where: an error names both. `series` says that what was written is
+    computed of recorded series."""
 
     place: str
     text: str
+    series: bool = False
 
     def error(self, at: int, what: str) -> UserError:
         """The complaint about the text from character `at` on."""

@@ -402,14 +402,16 @@ class Network:
 
         Runs are kept in the folder `out` from the moment at which they end: called again, also
         after an interrupt, with more points or replications, a sweep makes those that the folder
-        does not hold. It has the same files as that of `forebay sweep`, which continues it too
-        (`forebay sweep OUT/sweep.toml --out OUT`); `forebay report OUT` makes its page. `jobs` are
-        runs at a time (default: all cores), `executor` is that of the command, and `retry` has runs
-        made again that gave no result before. Limits are those of `run`; a run that exceeds one
-        fails, which is issued as `RuntimeWarning` and is in `SweepResults.failed`.
+        does not hold. It has the same files as that of `forebay sweep`, with the page
+        `OUT/report.html`, and the command continues it too (`forebay sweep OUT/sweep.toml --out
+        OUT`). `jobs` are runs at a time (default: all cores), `executor` is that of the command,
+        and `retry` has runs made again that gave no result before. Limits are those of `run`; a run
+        that exceeds one fails, which is issued as `RuntimeWarning` and is in `SweepResults.failed`.
 
         Raises `UserError` for a wrong network or sweep, or a folder with files of others.
         """
+        from forebay.pages.page import refuse_foreign_report
+        from forebay.pages.publish import publish
         from forebay.run.sweep_folder import sweep_into
 
         asked = {
@@ -423,7 +425,10 @@ class Network:
             "grid": _lists(grid or {}),
         }
         job = self.job().but(**_limits(max_packets, max_memory, timeout))
-        return sweep_into(Path(out), job, plain(asked), jobs=jobs, executor=executor, retry=retry)
+        if Path(out).is_dir():
+            refuse_foreign_report(Path(out), "out")
+        how: Any = {"jobs": jobs, "executor": executor, "retry": retry}
+        return sweep_into(Path(out), job, plain(asked), publish, **how)
 
     def _repr_html_(self) -> str:
         return network_html(self.name, self.to_dict())

@@ -24,8 +24,8 @@ from forebay.drawing import (
 )
 from forebay.errors import printable
 from forebay.extras import is_installed
-from forebay.report.pages import MARKS, Section, Table, warned, write_page
-from forebay.report.scenario import scenario_section, varied_tables
+from forebay.pages.scenario import scenario_section, varied_tables
+from forebay.pages.sections import MARKS, Section, Table, warned, write_page
 from forebay.run.axes import VARIANT
 from forebay.run.documents import ANY, check_shape, read_document
 from forebay.run.expressions import Expression, derived, read
@@ -118,8 +118,7 @@ def warning_words(row: Mapping[str, Any]) -> str:
     if not row["where"]:
         return str(row["warning"])
     where = (f"{name} = {' or '.join(map(str, at))}" for name, at in row["where"].items())
-    points = "1 point" if row["points"] == 1 else f"{row['points']} points"
-    return f"{row['warning']} (in {points}: {', '.join(where)})"
+    return f"{row['warning']} (in {text.counted(row['points'], 'point')}: {', '.join(where)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ def _told(value: Any) -> str:
 
 
 def _section(quantity: Expression, number: int, parameters: Sequence[str], rows: Rows) -> Section:
-    unit, words = quantity.unit, called(quantity)
+    unit, words = quantity.unit_of(row["mean"] for row in rows), called(quantity)
     title = words if quantity.is_plain else quantity.title
     shown = Table(
         heads=[*map(setting_words, parameters), "mean", "95 % interval", "replications"],
@@ -165,7 +164,7 @@ def _section(quantity: Expression, number: int, parameters: Sequence[str], rows:
             ]
             for row in rows
         ],
-        caption=f"{title}: table of means and intervals, {len(rows)} points",
+        caption=f"{title}: table of means and intervals, {text.counted(len(rows), 'point')}",
     )
     having = [row for row in rows if row["mean"] is not None]
     axes = _axes(parameters, having)

@@ -18,6 +18,7 @@ __all__ = ["REPORT", "refuse_foreign_report", "render"]
 
 REPORT = "report.html"
 """The name of the file."""
+OWN = "forebay.pages"
 
 
 def refuse_foreign_report(folder: Path, option: str) -> None:
@@ -26,9 +27,9 @@ def refuse_foreign_report(folder: Path, option: str) -> None:
     refuse_losses([Output(option, folder / REPORT, PAGE)], [], advice="move it away")
 
 
-def render(template: str, **context: Any) -> str:
-    """Fill one of the templates in."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def render(template: str, *, package: str = OWN, **context: Any) -> str:
+    """Fill one of the templates in; `package` has those that are not for all pages."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     def shown(value: Any) -> Any:
@@ -37,7 +38,7 @@ def render(template: str, **context: Any) -> str:
         return printable(value, keep="\n\t") if is_text else value
 
     environment = Environment(
-        loader=PackageLoader("forebay.report", "templates"),
+        loader=ChoiceLoader([PackageLoader(each) for each in dict.fromkeys((package, OWN))]),
         autoescape=True,
         finalize=shown,
         undefined=StrictUndefined,

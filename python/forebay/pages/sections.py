@@ -9,7 +9,7 @@ from typing import Any
 
 from forebay import text
 from forebay.drawing import Figure, slug
-from forebay.report.page import REPORT, render
+from forebay.pages.page import REPORT, render
 from forebay.run.laws import LAWS, law_sentence
 from forebay.run.store import write_text
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forebay.pages.sections import Section, Table
 from forebay.paths import names_of
-from forebay.report.pages import Section, Table
 from forebay.run.axes import VARIANT
 from forebay.run.resolved import ABSENT, CHOSEN, names_in
 from forebay.run.words import value_words
