@@ -24,6 +24,7 @@ from forebay.drawing import (
 )
 from forebay.errors import printable
 from forebay.extras import is_installed
+from forebay.native import program
 from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.scenario import scenario_section, varied_tables
 from forebay.run.axes import VARIANT
@@ -109,7 +110,7 @@ def _without_plots(folder: Path) -> list[Section]:
     if is_installed("matplotlib"):
         return []
     said = "The tables below are whole. Plots need Matplotlib, which is not installed: "
-    command = quoted(["forebay", "report", str(folder)])
+    command = quoted([*program(), "report", str(folder)])
     return [Section("No plots", f"{said}pip install 'forebay[plots]', then {command}")]
 
 
