@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -114,6 +115,26 @@ def test_the_front_end_names_no_element_from_outside() -> None:
     for path in (ROOT / "python" / "forebay").rglob("*.py*"):
         if path.suffix in (".py", ".pyi"):
             assert "constant_window" not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_readme_of_the_example_can_be_typed(typed: Typed) -> None:
+    """What the example's README has its readers type gives what it says: the two tables of rows on
+    the terminal and on the page, and those of Python."""
+    (typed.folder / "examples").symlink_to(ROOT / "examples")
+    readme = (ROOT / "examples" / "own-element" / "README.md").read_text(encoding="utf-8")
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    (program,) = re.findall(r"^```python\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    build, export, *lines = commands.splitlines()
+    assert build.split()[-1] == BUILD.split()[-1]
+    assert export.startswith("export FOREBAY_ENGINE=")
+    assert len(lines) == 4
+    for line in lines:
+        name, *words = shlex.split(line)
+        assert name == "forebay"
+        typed(*words)
+    assert (typed.folder / "out" / "own" / "tables" / "results" / "windows.csv").is_file()
+    assert (typed.folder / "out" / "own" / "report.html").is_file()
+    assert "mean_rtt_s: double" in typed.process("-c", program).out
 
 
 def test_rows_of_ones_own_are_shown_and_printed(typed: Typed) -> None:

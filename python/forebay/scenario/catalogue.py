@@ -120,7 +120,7 @@ class Catalogue:
 
     categories: tuple[Category, ...]
     sections: tuple[Page, ...]
-    transports: tuple[str, ...]
+    transports: tuple[str, ...] = ()
 
     def of_flows(self) -> dict[str, Page]:
         """The sections that a group of flows can have, by name: those of transports, policing."""
