@@ -24,7 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"
 PYTEST = f"{BIN}/python -m pytest tests/python"
-CARGO_TEST = "cargo test --workspace --exclude forebay-python"
+MODULES = ("forebay-python", "forebay-native", "own-element-engine")
+"""Crates of Python modules, which have no tests of Rust."""
+CARGO_TEST = "cargo test --workspace" + "".join(f" --exclude {name}" for name in MODULES)
 
 QUICK_LAB = "CARGO_PROFILE_LAB_LTO=off CARGO_PROFILE_LAB_CODEGEN_UNITS=16"
 """A build of the page that takes less time than the one for users; it computes the same."""

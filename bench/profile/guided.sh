@@ -66,7 +66,7 @@ make_profile() {
     # More room for what indirect calls lead to than LLVM takes by itself: it warns of too little.
     RUSTFLAGS="-Cprofile-generate=$counts -Cllvm-args=-vp-counters-per-site=8" \
         CARGO_TARGET_DIR=$folder/build \
-        cargo build --quiet --release --example run -p forebay-scenario -p forebay-python
+        cargo build --quiet --release --example run -p forebay-scenario -p forebay-native
     run_all "$folder/build/release/examples/run" >/dev/null
     "$(find_profdata)" merge -o "$profile" "$counts"/*.profraw
     rm -rf "$counts"

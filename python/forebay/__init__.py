@@ -5,8 +5,8 @@
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
 `fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`,
 `pace` and `adaptation` hold the mechanisms, `tcp`, `udp`, `media`, `calls` and `paced` the
-parameters of a transport, `policing` those of policing. `law` makes a class a law of one's own, and
-`forebay.laws` holds what such a class is written with.
+parameters of a transport, `policing` those of policing; an engine of one's own has further ones.
+`law` makes a class a law of one's own, and `forebay.laws` holds what such a class is written with.
 What is wrong with a scenario is raised as `UserError`, what is hardly meant in it is a
 `ScenarioWarning`; `style` is how plots look.
 
@@ -17,45 +17,61 @@ Everything is imported when it is first used, so that the command line starts at
 
 from __future__ import annotations
 
-_HOMES = {
-    "Network": "forebay.scenario.network",
-    "Node": "forebay.scenario.network",
-    "Results": "forebay.run.results",
-    "Mechanism": "forebay.scenario.mechanism",
-    "ScenarioWarning": "forebay.errors",
-    "UserError": "forebay.errors",
-    "style": "forebay.run.plots",
-    "law": "forebay.laws",
-}
-_CATEGORIES = (
-    "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "sizes",
-    "control", "detector", "explicit_rate", "impairment", "activity", "pace",
-    "adaptation",
-)  # fmt: skip
-_PACKAGES = ("laws",)
-_TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
+from typing import Any
 
-__all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, *_PACKAGES, "__version__"]
+_HOMES = {
+    "Network": "scenario.network",
+    "Node": "scenario.network",
+    "Results": "run.results",
+    "Mechanism": "scenario.mechanism",
+    "ScenarioWarning": "errors",
+    "UserError": "errors",
+    "style": "run.plots",
+    "law": "laws",
+}
+_PACKAGES = ("laws",)
+_OWN = (*_HOMES, *_PACKAGES, "__version__")
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'forebay' has no attribute {name!r}")
-    from importlib import import_module
-
+    if name == "__all__":
+        return [*_OWN, *_mechanisms().names()]
     if name in _PACKAGES:
-        return import_module(f"forebay.{name}")
+        return _module(name)
     if name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
-    elif name in _CATEGORIES:
-        found = import_module("forebay.scenario.mechanism").category(name)
-    elif name in _TRANSPORTS:
-        found = import_module("forebay.scenario.mechanism").transport(name)
+        found = getattr(_module(_HOMES[name]), name)
+    elif name == "__version__":
+        found = _module("run.jobs").version()
     else:
-        found = import_module("forebay.run.jobs").version()
+        found = _named(name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_OWN, *_mechanisms().names()})
+
+
+def _named(name: str) -> object:
+    """The category or transport of that name, of those that the engine has."""
+    from importlib.util import find_spec
+
+    told = f"module 'forebay' has no attribute {name!r}"
+    # An import finds a module that is no attribute yet.
+    if name.startswith("_") or find_spec(f"forebay.{name}") is not None:
+        raise AttributeError(told)
+    found = _mechanisms().named(name)
+    if found is None:
+        near = _module("errors").nearest(name, [*_OWN, *_mechanisms().names()])
+        raise AttributeError(f"{told}{near}")
+    return found
+
+
+def _mechanisms() -> Any:
+    return _module("scenario.mechanism")
+
+
+def _module(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(f"forebay.{name}")

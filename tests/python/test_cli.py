@@ -20,6 +20,7 @@ import front
 import pytest
 
 from forebay.cli.run import command_line
+from forebay.native import VERSION
 from forebay.run.jobs import Job
 
 
@@ -54,12 +55,14 @@ def test_help_names_every_command(forebay: front.Forebay) -> None:
 
 
 def test_version_is_the_engines(forebay: front.Forebay) -> None:
-    """The version is that of the engine, with its build, to which results can be traced."""
+    """The version is that of the engine, with its build, to which results can be traced; it is that
+    of the package, which refuses an engine of another."""
     from forebay import _native
 
     out = forebay("--version").out
     assert out == f"forebay {_native.version()} (build {_native.build()})\n"
     assert re.fullmatch("[0-9a-f]{16}", _native.build())
+    assert _native.version() == VERSION
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_a_source_distribution_is_whole(tmp_path: Path) -> None:
     A wheel is made of the same patterns; `make wheel` checks it when it has built it.
     """
     maturin = Path(sys.executable).with_name("maturin")
-    words = [maturin, "sdist", "-m", "crates/python/Cargo.toml", "-o", tmp_path]
+    words = [maturin, "sdist", "-m", "crates/native/Cargo.toml", "-o", tmp_path]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob("*.tar.gz")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forebay.scenario.catalogue import Catalogue, Field, Page
-from forebay.scenario.mechanism import TRANSPORTS, annotation, key_annotation
+from forebay.scenario.mechanism import annotation, key_annotation
 
 __all__ = ["stub"]
 
@@ -32,9 +32,8 @@ def stub(known: Catalogue) -> str:
         if not category.pages:
             lines.append("    ...")
         lines += ["", f"{category.name}: _{category.name.capitalize()}"]
-    for page in known.sections:
-        if page.name in [f"flows.NAME.{name}" for name in TRANSPORTS]:
-            lines += ["", *_function(page, "dict[str, Any]", method=False)]
+    for page in known.of_flows().values():
+        lines += ["", *_function(page, "dict[str, Any]", method=False)]
     return "\n".join(lines) + "\n"
 
 

@@ -18,7 +18,8 @@ rust() {
   }
   rm -f "$out"/*.profraw
   export CARGO_TARGET_DIR=$out/build RUSTFLAGS="-C instrument-coverage"
-  local test=(cargo test --workspace --exclude forebay-python --tests)
+  local test=(cargo test --workspace --exclude forebay-python --exclude forebay-native
+    --exclude own-element-engine --tests)
   LLVM_PROFILE_FILE="$out/%p-%m.profraw" "${test[@]}" >"$out/rust.log" 2>&1 || {
     tail -20 "$out/rust.log" >&2
     return 1

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "Python stays free to be interrupted")]
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,6 +12,15 @@ use pyo3::prelude::*;
 
 /// Interval at which the calling thread looks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
+
+/// Returns what a panic said.
+pub(crate) fn reason(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("unknown reason")
+}
 
 /// Do `work` on a thread of its own, without the interpreter lock. On Ctrl-C it is left to itself,
 /// and its outcome is dropped.

@@ -23,7 +23,7 @@ use forebay_scenario::{
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::aside::aside;
+use crate::aside::{aside, reason};
 use crate::convert::{Job, tables};
 use crate::files::read_scenario;
 use crate::laws::{self, OuterLaw};
@@ -33,8 +33,24 @@ use crate::{EngineError, LawError, LimitError, ScenarioError};
 /// Interval at which the calling thread looks for Ctrl-C, at limits, and reports progress.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Build of the engine.
-pub(crate) const BUILD: &str = env!("FOREBAY_BUILD");
+/// Build of the sources of the engine.
+const SOURCES: &str = env!("FOREBAY_BUILD");
+
+/// Build of an engine of one's own.
+static OWN_BUILD: OnceLock<String> = OnceLock::new();
+
+/// Returns the build of the engine, which results, journals and clusters know it by.
+pub(crate) fn build() -> &'static str {
+    OWN_BUILD.get().map_or(SOURCES, String::as_str)
+}
+
+/// Take the build of this engine from its sources and the contents of the library that has it. Only
+/// the first call counts.
+pub(crate) fn set_library(contents: &[u8]) {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(SOURCES.as_bytes()).update(contents);
+    OWN_BUILD.get_or_init(|| hasher.finalize().to_hex()[..16].to_owned());
+}
 
 columns! {
     /// Additions to the engine's result of a run: the engine knows no clock, and its own crates
@@ -284,7 +300,7 @@ fn perform(task: &Task) -> Outcome {
             let document = Document {
                 result: &result,
                 clocked: Clocked {
-                    build: BUILD,
+                    build: build(),
                     setup_s: wired.as_secs_f64(),
                     wall_s: begun.elapsed().as_secs_f64(),
                 },
@@ -296,14 +312,7 @@ fn perform(task: &Task) -> Outcome {
             let json = serde_json::to_string(&document).expect("a result is plain data with names");
             Outcome::Result(json, tables)
         }
-        Err(panic) => {
-            let reason = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("unknown reason");
-            Outcome::Failure(reason.to_owned())
-        }
+        Err(panic) => Outcome::Failure(reason(panic.as_ref()).to_owned()),
     }
 }
 

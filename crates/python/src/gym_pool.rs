@@ -11,6 +11,8 @@ use std::time::Duration;
 use forebay_gym::{Environment, GymError, State, Template};
 use pyo3::prelude::*;
 
+use crate::aside::reason;
+
 /// Interval at which the calling thread looks for Ctrl-C while others are at work.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -186,12 +188,8 @@ impl Chunk {
             Ok(Ok(done)) => return done,
             Ok(Err(error)) => self.failure = Some(Failure::Of(number, error)),
             Err(panic) => {
-                let reason = panic
-                    .downcast_ref::<String>()
-                    .map(String::as_str)
-                    .or_else(|| panic.downcast_ref::<&str>().copied())
-                    .unwrap_or("unknown reason");
-                self.failure = Some(Failure::Engine(number, reason.to_owned()));
+                let reason = reason(panic.as_ref()).to_owned();
+                self.failure = Some(Failure::Engine(number, reason));
             }
         }
         if let Some(seat) = self.seats.get_mut(self.done) {

@@ -7,6 +7,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -18,6 +19,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::LawError;
+use crate::aside::reason;
 
 /// A law from outside, as results and `forebay mechanisms` name it.
 #[derive(Clone, Serialize)]
@@ -42,6 +44,16 @@ struct Known {
     laws: Vec<OuterLaw>,
 }
 
+/// Begin with what `registry` gives.
+///
+/// # Errors
+/// What it says as it panics, as where a name is taken.
+pub(crate) fn begin(registry: fn() -> Registry) -> Result<(), String> {
+    let begun = catch_unwind(registry).map_err(|panic| reason(panic.as_ref()).to_owned())?;
+    known().get_or_insert(Known { registry: begun, laws: Vec::new() });
+    Ok(())
+}
+
 fn known() -> MutexGuard<'static, Option<Known>> {
     static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -49,8 +61,7 @@ fn known() -> MutexGuard<'static, Option<Known>> {
 
 fn with_known<R>(look: impl FnOnce(&mut Known) -> R) -> R {
     let mut known = known();
-    let fresh = || Known { registry: forebay_scenario::registry(), laws: Vec::new() };
-    look(known.get_or_insert_with(fresh))
+    look(known.as_mut().expect("it is begun as the module is made"))
 }
 
 /// Every mechanism that scenarios can choose: those of the build, and those that were loaded.

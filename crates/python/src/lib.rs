@@ -1,5 +1,8 @@
 //! The native module `forebay._native`: scenarios in, columns out; scripts of TCP in, verdicts out.
 //!
+//! [`engine!`] defines the module, with the mechanisms of a registry: those of Forebay in the crate
+//! `native`, which a wheel holds, and those of one's own besides in an engine of one's own.
+//!
 //! This crate converts and nothing else. Runs happen on threads of their own without the
 //! interpreter lock; the calling thread hears of finished runs, reports progress and listens for
 //! Ctrl-C.
@@ -14,10 +17,14 @@ mod laws;
 mod memory;
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyImportError};
 use pyo3::prelude::*;
 
 use files::{expand_scenario, read_beside, read_scenario};
+
+pub use forebay_scenario::Registry;
+#[doc(hidden)]
+pub use pyo3;
 
 create_exception!(
     forebay._native,
@@ -61,10 +68,18 @@ fn version() -> &'static str {
     forebay_scenario::VERSION
 }
 
-/// Returns the build of the engine: a hash of its sources (`build.rs`), 16 hexadecimal digits.
+/// Returns the build of the engine, 16 hexadecimal digits: a hash of its sources (`build.rs`), and
+/// of the library of an engine of one's own (`set_library`).
 #[pyfunction]
 fn build() -> &'static str {
-    batch::BUILD
+    batch::build()
+}
+
+/// Make the build that of an engine of one's own, of whose library these are the contents, before
+/// anything is run.
+#[pyfunction]
+fn set_library(contents: &[u8]) {
+    batch::set_library(contents);
 }
 
 /// Every mechanism and every section of a scenario file, as JSON.
@@ -152,8 +167,32 @@ fn tcp_script_language() -> String {
     forebay_scripts::language()
 }
 
-#[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Defines the native module `forebay._native` in a library (`crate-type = ["cdylib"]`) that
+/// depends on this crate. Scenarios can choose from what a function without arguments gives:
+///
+/// ```ignore
+/// forebay_python::engine!(own_element::registry);
+/// ```
+#[macro_export]
+macro_rules! engine {
+    ($registry:path) => {
+        /// The engine, as Python calls it.
+        #[$crate::pyo3::pymodule]
+        #[pyo3(crate = "::forebay_python::pyo3")]
+        fn _native(
+            module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>,
+        ) -> $crate::pyo3::PyResult<()> {
+            $crate::fill(module, $registry)
+        }
+    };
+}
+
+/// Fill the native module, where scenarios can choose from what `registry` gives.
+///
+/// # Errors
+/// `ImportError` with what `registry` says as it panics, as where a name is taken.
+pub fn fill(module: &Bound<'_, PyModule>, registry: fn() -> Registry) -> PyResult<()> {
+    laws::begin(registry).map_err(PyImportError::new_err)?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("LimitError", module.py().get_type::<LimitError>())?;
@@ -168,6 +207,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::set_law_timeout, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(set_library, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(result_columns, module)?)?;
     module.add_function(wrap_pyfunction!(invariants, module)?)?;

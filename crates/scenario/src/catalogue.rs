@@ -21,8 +21,10 @@ use crate::results::columns::words;
 /// Every mechanism of `registry` and every section of a scenario file, as JSON.
 #[must_use]
 pub fn catalogue(registry: &Registry) -> String {
+    let transports = registry.entries::<Transports>();
     json!({
         "categories": laws(registry).map(category).collect::<Vec<_>>(),
+        "transports": transports.iter().map(|entry| entry.name).collect::<Vec<_>>(),
         "sections": sections(registry).into_iter().map(|row| json!({
             "name": row.name,
             "summary": row.summary,

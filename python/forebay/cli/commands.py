@@ -49,7 +49,8 @@ from forebay.cli.options import (
 from forebay.cli.parser import Argument, Parser, Whole, argument
 from forebay.errors import MachineError, UserError
 from forebay.extras import missing_library, need
-from forebay.run.jobs import build, native, version
+from forebay.native import ENGINE, native, own_engine
+from forebay.run.jobs import build, version
 from forebay.run.laws import VARIABLE, limit_calls, load_files
 from forebay.run.progress import say_warnings
 
@@ -87,6 +88,8 @@ _ENVIRONMENT = {
     "FOREBAY_DATA_ROOT=DIR in the environment": "files that scenarios name must lie below DIR",
     f"FOREBAY_LAWS=PATH{os.pathsep}PATH in the environment": "laws of one's own for every command "
     "that has --laws: code that runs with your rights; load only what you trust",
+    f"{ENGINE}=LIBRARY in the environment": "an engine of one's own, with transports of one's own; "
+    "it is such code, too",
 }
 for _name, _meaning in _ENVIRONMENT.items():
     PARSER.add_argument_group(_name, _meaning)
@@ -137,7 +140,8 @@ def _run(words: list[str]) -> int:
         # The help of a command has been printed.
         return 0
     if values.pop("version"):
-        print(f"forebay {version()} (build {build()})")
+        own = own_engine()
+        print(f"forebay {version()} (build {build()}{f', engine {own}' if own else ''})")
         return 0
     if values.pop("include"):
         from forebay.laws import header

@@ -12,6 +12,7 @@ from typing import Any
 from forebay.cli.complaints import lists_mechanisms
 from forebay.cli.options import NO_LAWS
 from forebay.errors import MachineError, UserError
+from forebay.native import ENGINE, own_engine
 from forebay.run.jobs import Job, check, files_read, load
 from forebay.run.outputs import LAB, Output, refuse_losses
 from forebay.run.portable import portable_text
@@ -116,6 +117,8 @@ def server(text: str, port: int) -> ThreadingHTTPServer:
 
 def _checked(job: Job) -> Job:
     """The job, of which is said what is hardly meant in it. Raises `UserError` if it is wrong."""
+    if own_engine() is not None:
+        raise UserError(f"{ENGINE}: the page of the lab has an engine of Forebay's, and no other")
     try:
         say_warnings(check(job)["warnings"])
     except UserError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError
+from forebay.native import program
 from forebay.run.journal import JOURNAL, Journal
 from forebay.run.laws import limit_words
 from forebay.run.progress import say
@@ -61,7 +62,7 @@ def words_of(
 ) -> list[str]:
     """The command, without what has an effect at its start only; `settings` are its words that
     change what is run."""
-    words = ["forebay", command, str(file), *settings]
+    words = [*program(), command, str(file), *settings]
     bytes_of = options.limits.get("max_memory")
     given = {
         "--jobs": options.jobs,

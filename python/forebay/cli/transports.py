@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
+from forebay.native import program
 from forebay.report.transports import OWN, counted, transports_page
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.laws import law_words, limit_words
@@ -41,7 +42,7 @@ def compare_transports(
     folder = out or Path("out") / study_id / "transports"
     if resume:
         check_journal(transports.study, folder)
-    words = ["forebay", "transports", study_id]
+    words = [*program(), "transports", study_id]
     if replications is not None:
         words += ["--replications", str(replications)]
     words += law_words()

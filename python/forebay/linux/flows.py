@@ -115,6 +115,8 @@ def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
             remarks.refuse(f"{flow.path}.{other}", f"{why}; the nearest is traffic.cbr")
     if flow.below("udp"):
         return [], source_words(flow, remarks)
+    if not flow.below("tcp"):
+        remarks.refuse(flow.path, "no program of Linux has its transport; the nearest is tcp")
     count = int(flow.get("count") or "1")
     if count > _STREAMS:
         text = f"iperf3 has {_STREAMS} streams at most; the nearest is {_STREAMS}"

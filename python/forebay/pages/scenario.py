@@ -13,11 +13,11 @@ from forebay.paths import names_of
 from forebay.run.axes import VARIANT
 from forebay.run.resolved import ABSENT, CHOSEN, names_in
 from forebay.run.words import value_words
+from forebay.scenario.catalogue import catalogue
 from forebay.units import size_of
 
 __all__ = ["scenario_section", "varied_tables"]
 
-TRANSPORTS = {"tcp": "TCP", "udp": "UDP", "media": "media", "calls": "calls", "paced": "paced"}
 TITLES = {
     "links": "Links",
     "flows": "Groups of flows",
@@ -247,7 +247,7 @@ def _reverse(at: _Tree) -> Iterator[str]:
 def _transport(entry: _Entry) -> str:
     key = _transport_key(entry)
     at = entry.values.get(key, _Tree())
-    words = [TRANSPORTS.get(key, key)]
+    words = [key.upper() if key in ("tcp", "udp") else key]
     if key == "tcp" and "profile" in at:
         words.append(f"profile {at['profile'].leaf}")
     words += [
@@ -261,7 +261,7 @@ def _transport(entry: _Entry) -> str:
 
 
 def _transport_key(entry: _Entry) -> str:
-    return next((key for key in TRANSPORTS if key in entry.values), "")
+    return next((key for key in catalogue().transports if key in entry.values), "")
 
 
 def _control(entry: _Entry) -> str:
@@ -279,7 +279,7 @@ def _traffic(entry: _Entry) -> str:
 
 
 LINK_KEYS = ("rate", "delay", "queue", "reverse", "duplex", "profile", "schedule", "trace")
-FLOW_KEYS = ("count", "traffic", "linked", *TRANSPORTS)
+FLOW_KEYS = ("count", "traffic", "linked")
 
 HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
     "links": (
@@ -312,7 +312,7 @@ HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
         ("transport", _transport),
         ("control", _control),
         ("traffic", _traffic),
-        ("besides", lambda entry: _further(entry, FLOW_KEYS)),
+        ("besides", lambda entry: _further(entry, (*FLOW_KEYS, _transport_key(entry)))),
     ),
 }
 """Columns of the short tables; those with nothing in them are left out."""

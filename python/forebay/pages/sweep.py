@@ -24,8 +24,14 @@ from forebay.drawing import (
 )
 from forebay.errors import printable
 from forebay.extras import is_installed
+<<<<<<< HEAD:python/forebay/pages/sweep.py
 from forebay.pages.scenario import scenario_section, varied_tables
 from forebay.pages.sections import MARKS, Section, Table, warned, write_page
+=======
+from forebay.native import program
+from forebay.report.pages import MARKS, Section, Table, warned, write_page
+from forebay.report.scenario import scenario_section, varied_tables
+>>>>>>> w/front:python/forebay/report/sweep_pages.py
 from forebay.run.axes import VARIANT
 from forebay.run.documents import ANY, check_shape, read_document
 from forebay.run.expressions import Expression, derived, read
@@ -109,7 +115,7 @@ def _without_plots(folder: Path) -> list[Section]:
     if is_installed("matplotlib"):
         return []
     said = "The tables below are whole. Plots need Matplotlib, which is not installed: "
-    command = quoted(["forebay", "report", str(folder)])
+    command = quoted([*program(), "report", str(folder)])
     return [Section("No plots", f"{said}pip install 'forebay[plots]', then {command}")]
 
 

@@ -173,6 +173,8 @@ class _Dask:
         for name, answer in answers.items():
             if isinstance(answer, ImportError):
                 there[name] = "no Forebay"
+            elif isinstance(answer, UserError):
+                there[name] = f"no engine: {answer}"
             elif not isinstance(answer, Exception):
                 there[name] = f"build {answer}"
             # All others were lost as they were asked.

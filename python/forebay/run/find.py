@@ -32,6 +32,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forebay.errors import UserError, located, read_text
+from forebay.native import program
 from forebay.run.axes import Combination
 from forebay.run.bisection import (
     Decision,
@@ -305,7 +306,7 @@ def _document(
         "name": sweep.name,
         "version": version(),
         "build": build(),
-        "command": quoted(["forebay", "find", str(sweep.path), *sweep.settings]),
+        "command": quoted([*program(), "find", str(sweep.path), *sweep.settings]),
         "seed": seed,
         "parameter": parameter.path,
         "goal": "largest" if asked.largest else "smallest",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay.native import program
 from forebay.run.laws import law_words, limit_words
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def repeat_line(job: Job) -> str:
 
 
 def _words(scenario: Path | str, job: Job) -> list[str]:
-    words = ["forebay", "run", str(scenario)]
+    words = [*program(), "run", str(scenario)]
     for flag, value in (("--seed", job.seed), ("--until", job.until)):
         if value is not None:
             words += [flag, str(value)]

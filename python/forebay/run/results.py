@@ -107,6 +107,12 @@ class Results:
 
     `documents` are the runs as `forebay run --json` prints them; `interrupted` tells that Ctrl-C
     ended the batch before all replications had finished.
+
+    Rows of every kind are an attribute, a `pyarrow.Table`: those of each run (`flows`, `groups`,
+    `hosts`, `links`), and those of what only some networks have, without rows in others: `classes`,
+    `transfers`, `video`, `calls`, `paced`, `policing`, `lateness`, `rings`, and the kinds of an
+    engine of one's own. `dir(results)` lists them; the reference has their columns. Columns of
+    lists are by precedence, those of `transfers` by size: below 10 kB, 100 kB, 1 MB, and larger.
     """
 
     def __init__(self, runs: Sequence[Run], *, interrupted: bool = False) -> None:
@@ -135,72 +141,19 @@ class Results:
         `ran_as` (`python`, `numba 0.68.1`, `library`), `abi` (the version of the interface)."""
         return list(self.documents[0].get("laws", []))
 
-    @property
-    def flows(self) -> pa.Table:
-        """Every flow of every replication: packets, throughput, delays."""
-        return self._rows("flows")
+    def __getattr__(self, name: str) -> pa.Table:
+        """The rows of a kind."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in kinds():
+            near = nearest(name, dir(self))
+            raise AttributeError(
+                f"results have no {name!r}{near}; kinds of rows are {', '.join(kinds())}"
+            )
+        return self._rows(name)
 
-    @property
-    def groups(self) -> pa.Table:
-        """Every group of flows, its flows summed."""
-        return self._rows("groups")
-
-    @property
-    def hosts(self) -> pa.Table:
-        """Every host: a node where flows begin or end, or a machine behind one that flows name."""
-        return self._rows("hosts")
-
-    @property
-    def links(self) -> pa.Table:
-        """Every direction of every link; columns of lists are by precedence."""
-        return self._rows("links")
-
-    @property
-    def classes(self) -> pa.Table:
-        """Every class of the queue of a link, called `LINK[i]`; none without `record.classes`."""
-        return self._rows("classes")
-
-    @property
-    def transfers(self) -> pa.Table:
-        """Every group of TCP flows with transfers: completion times and slowdowns.
-
-        Columns of lists are by size: below 10 kB, below 100 kB, below 1 MB, and larger.
-        """
-        return self._rows("transfers")
-
-    @property
-    def video(self) -> pa.Table:
-        """Every group of TCP flows with `adaptive_video`: bit rates, switches, rebuffering."""
-        return self._rows("video")
-
-    @property
-    def calls(self) -> pa.Table:
-        """Every class of calls: admitted, blocked, terminated, present; no rows without calls.
-
-        A class is a group of calls; one whose calls consist of several flows (`linked`) has a row
-        for each of them.
-        """
-        return self._rows("calls")
-
-    @property
-    def paced(self) -> pa.Table:
-        """Every group of paced sources: sessions, rates, notifications, frames."""
-        return self._rows("paced")
-
-    @property
-    def policing(self) -> pa.Table:
-        """Every group of flows with policing: packets marked and dropped."""
-        return self._rows("policing")
-
-    @property
-    def lateness(self) -> pa.Table:
-        """Every group of flows with `late_after`: packets much slower than the fastest."""
-        return self._rows("lateness")
-
-    @property
-    def rings(self) -> pa.Table:
-        """Every packet ring, its spans together; each span is among the links too."""
-        return self._rows("rings")
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *kinds()})
 
     @property
     def series(self) -> dict[str, pa.Table]:
@@ -214,7 +167,7 @@ class Results:
 
     def table(self, name: str) -> pa.Table:
         """A recorded table (`transfers`, `delays`, `calls`, `admission`, `adjustments`, `trace`,
-        `series/...`) of all replications. Rows of results, which need no recording, are properties:
+        `series/...`) of all replications. Rows of results, which need no recording, are attributes:
         `results.groups`, `results.video`.
 
         Raises `KeyError` if it was not recorded.
@@ -281,9 +234,8 @@ class Results:
     def values(self, place: str, name: str, quantity: str) -> list[float]:
         """One quantity by replication.
 
-        `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `hosts`,
-        `links`, `classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness` or
-        `rings`. Raises `ValueError` for another place and `KeyError` for an unknown name or
+        `place` is a kind of rows, such as `flows` (a group, or one of its flows), `links` or
+        `video`. Raises `ValueError` for another place and `KeyError` for an unknown name or
         quantity, or one that a replication has no value of.
         """
         _check_place(place)

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from forebay.native import program
 from forebay.run.axes import VARIANT
 from forebay.run.expressions import Answer, Expression
 from forebay.run.jobs import build, version
@@ -147,7 +148,7 @@ def write_summary(
         "name": sweep.name,
         "version": version(),
         "build": build(),
-        "command": quoted(["forebay", "sweep", str(sweep.path), *sweep.settings]),
+        "command": quoted([*program(), "sweep", str(sweep.path), *sweep.settings]),
         "seeds": sorted({entry.seed for entry in planned}),
         "runs": len(rows),
         **({"laws": list(laws.values())} if laws else {}),

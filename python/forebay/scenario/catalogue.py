@@ -110,12 +110,26 @@ class Category:
     pages: tuple[Page, ...]
 
 
+_FLOWS = "flows.NAME."
+
+
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All categories, and the fixed sections of a scenario file."""
+    """All categories, the fixed sections of a scenario file, and the names of transports, which are
+    keys of a group of flows and sections of their own (`flows.NAME.tcp`)."""
 
     categories: tuple[Category, ...]
     sections: tuple[Page, ...]
+    transports: tuple[str, ...] = ()
+
+    def of_flows(self) -> dict[str, Page]:
+        """The sections that a group of flows can have, by name: those of transports, policing."""
+        found = {page.name.removeprefix(_FLOWS): page for page in self.sections}
+        return {
+            name: page
+            for name, page in found.items()
+            if page.name.startswith(_FLOWS) and "." not in name
+        }
 
     def pages(self) -> list[Page]:
         """Every mechanism, then every section."""
@@ -169,7 +183,8 @@ def parse(document: Mapping[str, Any], laws: Sequence[Mapping[str, Any]] = ()) -
         )
         for category in document["categories"]
     )
-    return Catalogue(categories, tuple(_page(entry, "section") for entry in document["sections"]))
+    sections = tuple(_page(entry, "section") for entry in document["sections"])
+    return Catalogue(categories, sections, tuple(document["transports"]))
 
 
 def _page(entry: Mapping[str, Any], kind: str, origin: Mapping[str, Any] | None = None) -> Page:

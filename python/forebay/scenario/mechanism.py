@@ -4,8 +4,7 @@
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
 `queue`, `conditioner`, `shaper`, `admission`, `termination`, `fairness`, `traffic`, `sizes`,
 `control`, `detector`, `explicit_rate`, `impairment`, `activity`, `pace`, `adaptation`.
-`forebay.tcp`, `forebay.udp`, `forebay.media`, `forebay.calls` and `forebay.paced` hold the
-parameters of a transport, `forebay.policing` those of policing.
+`forebay.tcp` and the like hold the parameters of a transport, `forebay.policing` those of policing.
 """
 
 from __future__ import annotations
@@ -20,18 +19,14 @@ from forebay.scenario.catalogue import Field, Page, catalogue
 from forebay.scenario.notebook import mechanism_html
 
 __all__ = [
-    "TRANSPORTS",
     "Category",
     "Mechanism",
     "annotation",
-    "category",
     "key_annotation",
+    "named",
+    "names",
     "plain",
-    "transport",
 ]
-
-TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
-"""Sections that say how a group of flows sends, of which it has one."""
 
 
 class Mechanism:
@@ -93,20 +88,19 @@ class Category:
         return f"<{self.__name__}: {', '.join(self._pages)}>"
 
 
-def category(name: str) -> Category | None:
-    """The category of that name, if there is one."""
+def named(name: str) -> Category | Callable[..., dict[str, Any]] | None:
+    """The category of that name, or a function that holds the parameters of the transport of that
+    name (`tcp`, ..) or of `policing`; `None` if there is neither."""
     for found in catalogue().categories:
         if found.name == name:
             return Category(name, found.contract, {page.name: page for page in found.pages})
-    return None
+    page = catalogue().of_flows().get(name)
+    return None if page is None else _holder(name, page)
 
 
-def transport(name: str) -> Callable[..., dict[str, Any]] | None:
-    """A function that holds the parameters of a transport (`tcp`, ..) or of `policing`."""
-    for page in catalogue().sections:
-        if page.name == f"flows.NAME.{name}":
-            return _holder(name, page)
-    return None
+def names() -> list[str]:
+    """Every name that `named` knows."""
+    return [*(category.name for category in catalogue().categories), *catalogue().of_flows()]
 
 
 def plain(value: Any) -> Any:

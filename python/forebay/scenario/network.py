@@ -31,6 +31,7 @@ from forebay.run.jobs import check as check_job
 from forebay.run.limits import memory_size, seconds
 from forebay.run.results import Results, run_replications
 from forebay.run.store import write_text
+from forebay.scenario.catalogue import catalogue
 from forebay.scenario.mechanism import Mechanism, plain
 from forebay.scenario.notebook import network_html
 from forebay.toml import inline, parse
@@ -184,21 +185,22 @@ class Network:
         """Add a group of flows between two nodes: TCP unless another transport is given.
 
         `tcp`, `udp`, `media`, `calls` and `paced` hold the transport's parameters
-        (`tcp=forebay.tcp(mss="536 B")`, `calls=forebay.calls(rate="450 /h", holding="3 min")`). The
-        others are those of a group of flows in a scenario file: `count` (not for calls, which come
-        and go), `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of
-        `traffic`: a list, the flows of one call), `aggregate` (for calls), `policing`,
-        `late_after`, `start`, `stop`, `route`, `precedence`, and `host` and `to_host`, the names of
-        machines behind the two nodes, where hosts are told apart that share one. See `forebay
-        mechanisms flow`. Returns the network. The `file` of recorded traffic is sought in the
-        current folder. Raises `ValueError` for a name already taken.
+        (`tcp=forebay.tcp(mss="536 B")`, `calls=forebay.calls(rate="450 /h", holding="3 min")`), as
+        does the name of a transport of an engine of one's own among `parameters`. The others are
+        those of a group of flows in a scenario file: `count` (not for calls, which come and go),
+        `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of `traffic`:
+        a list, the flows of one call), `aggregate` (for calls), `policing`, `late_after`, `start`,
+        `stop`, `route`, `precedence`, and `host` and `to_host`, the names of machines behind the
+        two nodes, where hosts are told apart that share one. See `forebay mechanisms flow`. Returns
+        the network. The `file` of recorded traffic is sought in the current folder. Raises
+        `ValueError` for a name already taken.
         """
         given = {"tcp": tcp, "udp": udp, "media": media, "calls": calls, "paced": paced}
         transport = {key: value for key, value in given.items() if value is not None}
+        if not transport and not parameters.keys() & set(catalogue().transports):
+            transport = {"tcp": {}}
         return self._add(
-            "flows",
-            name,
-            {"from": str(from_), "to": str(to), **(transport or {"tcp": {}}), **parameters},
+            "flows", name, {"from": str(from_), "to": str(to), **transport, **parameters}
         )
 
     def record(self, **parameters: Any) -> Network:

@@ -29,7 +29,7 @@ def network_html(name: str, document: Mapping[str, Any]) -> str:
             group,
             str(flows.get("count", 1)),
             f"{flows.get('from', '?')} to {flows.get('to', '?')}",
-            next((key for key in ("tcp", "udp", "media", "calls", "paced") if key in flows), "tcp"),
+            next((key for key in catalogue().transports if key in flows), "tcp"),
         ]
         for group, flows in document.get("flows", {}).items()
         if isinstance(flows, Mapping)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forebay.errors import UserError, nearest
+from forebay.native import program
 from forebay.run.jobs import Job, check
 from forebay.run.laws import law_words, limit_words
 from forebay.run.progress import Meter, meter, note
@@ -81,7 +82,7 @@ class Request:
         return [*words, *limit_words()]
 
     def _words(self, study_id: str) -> list[str]:
-        words = ["forebay", "reproduce", study_id]
+        words = [*program(), "reproduce", study_id]
         if self.quick:
             words.append("--quick")
         if self.claims is not None:
