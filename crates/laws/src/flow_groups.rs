@@ -44,7 +44,7 @@ pub struct NamedGroup {
 pub struct NamedHost {
     /// Its name.
     pub name: String,
-    /// What it has in common with others: its node, unless it is that itself, and its tags.
+    /// Names that it has in common with others: its node, unless it is that itself, and tags.
     pub tags: Vec<String>,
 }
 
@@ -313,7 +313,7 @@ impl Parameter for HostSet {
 /// Selection of packets by their hosts: all, unless one or both are named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostMatch {
-    /// Whether each host is selected, by number.
+    /// True for each host that is selected, by number.
     source: Option<Vec<bool>>,
     destination: Option<Vec<bool>>,
     flows: FlowGroups,
@@ -360,7 +360,7 @@ impl HostMatch {
 /// Selection of packets by their groups of flows: all, unless some are named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupMatch {
-    /// Whether each group is selected, by place.
+    /// True for each group that is selected, by place.
     selected: Option<Vec<bool>>,
     flows: FlowGroups,
 }

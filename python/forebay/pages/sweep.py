@@ -24,14 +24,9 @@ from forebay.drawing import (
 )
 from forebay.errors import printable
 from forebay.extras import is_installed
-<<<<<<< HEAD:python/forebay/pages/sweep.py
+from forebay.native import program
 from forebay.pages.scenario import scenario_section, varied_tables
 from forebay.pages.sections import MARKS, Section, Table, warned, write_page
-=======
-from forebay.native import program
-from forebay.report.pages import MARKS, Section, Table, warned, write_page
-from forebay.report.scenario import scenario_section, varied_tables
->>>>>>> w/front:python/forebay/report/sweep_pages.py
 from forebay.run.axes import VARIANT
 from forebay.run.documents import ANY, check_shape, read_document
 from forebay.run.expressions import Expression, derived, read

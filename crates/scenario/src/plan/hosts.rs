@@ -1,15 +1,15 @@
 //! The hosts between which flows are: nodes, or machines behind them that flows name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_laws::{FlowGroups, NamedGroup, NamedHost};
-use forebay_parameters::{Problem, Section, Value};
+use forebay_parameters::{Parameters, Problem, Section, Value, did_you_mean};
 
 use crate::plan::flows::FlowPlan;
-use crate::plan::sections::FlowParameters;
-use crate::plan::tags::tags_of;
+use crate::plan::sections::{FlowParameters, HostParameters};
+use crate::plan::tags::{check_tags, tags_of};
 use crate::plan::topology::Topology;
-use crate::read::names::fault;
+use crate::read::names::{check_names, fault};
 
 /// The keys of a group that name its hosts, where its flows begin and end, and those of their
 /// nodes.
@@ -97,4 +97,58 @@ pub(crate) fn resolved(flows: &[FlowPlan]) -> Vec<(String, String, bool)> {
         ends.map(entry).collect::<Vec<_>>()
     };
     flows.iter().flat_map(of_group).collect()
+}
+
+/// Refuse tags of groups that are names of groups: who goes by a name means one of the two.
+pub(crate) fn check_groups(flows: &[FlowPlan], section: &Section<'_>) -> Result<(), Problem> {
+    let names: BTreeSet<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
+    for flow in flows {
+        if let Some(tag) = flow.tags.iter().find(|tag| names.contains(tag.as_str())) {
+            let own = section.section(&flow.name)?.expect("it was read");
+            let message = format!("\"{tag}\" is a group of flows; a tag has another name");
+            return Err(own.fail("tags", message));
+        }
+    }
+    Ok(())
+}
+
+/// The tags of the hosts of `flows`, by name.
+pub(crate) struct HostTags(BTreeMap<String, Vec<String>>);
+
+impl HostTags {
+    /// The tags in the sections of hosts.
+    ///
+    /// # Errors
+    /// If no flow of `flows` begins or ends at a host that has a section, or tags are no names, or
+    /// names of hosts or nodes.
+    pub(crate) fn read(root: &Section<'_>, flows: &[FlowPlan]) -> Result<Self, Problem> {
+        let mut found = BTreeMap::new();
+        let Some(section) = root.section("hosts")? else { return Ok(Self(found)) };
+        check_names(&section)?;
+        let ends = || flows.iter().flat_map(FlowPlan::hosts);
+        let hosts: BTreeSet<&str> = ends().map(|(host, _)| host).collect();
+        let nodes: BTreeSet<&str> = ends().map(|(_, node)| node).collect();
+        for name in section.keys() {
+            let inner = section.section(name)?.expect("the key is present");
+            if !hosts.contains(name) {
+                let hint = did_you_mean(name, hosts.iter().copied());
+                let message = format!("no flow begins or ends at a host \"{name}\"{hint}");
+                return Err(inner.fail("", message));
+            }
+            let HostParameters { tags } = HostParameters::read(&inner)?;
+            let tags = check_tags(&inner, tags.as_ref())?;
+            let is_name = |tag: &str| hosts.contains(tag) || nodes.contains(tag);
+            if let Some(tag) = tags.iter().find(|tag| is_name(tag)) {
+                let message = format!("\"{tag}\" is a host or a node; a tag has another name");
+                return Err(inner.fail("tags", message));
+            }
+            found.insert(name.to_owned(), tags);
+        }
+        Ok(Self(found))
+    }
+
+    /// The tags of `host`.
+    pub(crate) fn of(&self, host: &str) -> &[String] {
+        self.0.get(host).map_or(&[], Vec::as_slice)
+    }
 }

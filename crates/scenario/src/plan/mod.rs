@@ -27,10 +27,10 @@ use forebay_network::{ElementCounters, ElementId, RouteId};
 
 use crate::plan::aggregates::AggregatePlan;
 use crate::plan::flows::FlowPlan;
+use crate::plan::hosts::HostTags;
 use crate::plan::links::LinkPlan;
 use crate::plan::rings::RingPlan;
 use crate::plan::sections::{RecordParameters, ScenarioParameters};
-use crate::plan::tags::HostTags;
 
 /// A scenario read and checked, ready to be wired.
 pub(crate) struct Plan<'a> {

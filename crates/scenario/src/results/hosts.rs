@@ -6,7 +6,7 @@ use forebay_units::Span;
 use serde::Serialize;
 
 use crate::plan::flows::FlowPlan;
-use crate::plan::tags::HostTags;
+use crate::plan::hosts::HostTags;
 use crate::results::counted::{Counted, sum};
 
 columns! {

@@ -210,9 +210,9 @@ fn htb_has_a_leaf_for_each_of_200_homes() {
     read(&NEAR_AND_FAR.replace("tags = [\"paths\"]", one));
 }
 
-/// What is wrong with a tag is said where it stands: a name that cannot be one, that stands there
-/// twice, or that a group, a host or a node has; a host that no flow knows; an unknown tag where
-/// something goes by it.
+/// Wrong tags are refused where they stand: a name that cannot be one, that stands there twice, or
+/// that a group, a host or a node has; a host that no flow knows; an unknown tag where something
+/// goes by it.
 #[test]
 fn wrong_tags_are_refused() {
     let refused = |old: &str, new: &str| {

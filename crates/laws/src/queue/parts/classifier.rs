@@ -53,8 +53,8 @@ parameters! {
         /// group or a tag, or a list), `src` and `dst` (the name of a host, a node or a tag, or a
         /// list: acknowledgements come from where their flow ends).
         rules: Option<Vec<Rule>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
-        /// The groups of flows of each class, one entry for each of the first classes: the name of a
-        /// group or of a tag, or a list of names.
+        /// The groups of flows of each class, one entry for each of the first classes: the name of
+        /// a group or of a tag, or a list of names.
         flow_groups: Option<Vec<GroupSet>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
         /// Fields that `flow_hash` takes the hash of; the flow if left out.
         keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
