@@ -58,7 +58,7 @@ def table(title: str, *columns: str, left: int = 1) -> Table:
     )
     for index, column in enumerate(columns):
         if index < left:
-            grown.add_column(column, overflow="fold", min_width=6)
+            grown.add_column(column, overflow="fold", min_width=4)
         else:
             grown.add_column(column, justify="right", no_wrap=True)
     return grown

@@ -191,7 +191,8 @@ class Network:
         `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of `traffic`:
         a list, the flows of one call), `aggregate` (for calls), `policing`, `late_after`, `start`,
         `stop`, `route`, `precedence`, and `host` and `to_host`, the names of machines behind the
-        two nodes, where hosts are told apart that share one. See `forebay mechanisms flow`. Returns
+        two nodes, where hosts are told apart that share one, `tags`, names in common with
+        other groups. See `forebay mechanisms flow`. Returns
         the network. The `file` of recorded traffic is sought in the current folder. Raises
         `ValueError` for a name already taken.
         """
@@ -202,6 +203,15 @@ class Network:
         return self._add(
             "flows", name, {"from": str(from_), "to": str(to), **transport, **parameters}
         )
+
+    def host(self, name: str, **parameters: Any) -> Network:
+        """Say what a host is beside its name: `tags`, the names that it has in common with others.
+
+        `name` is that of a node where flows begin or end, or of a machine that they name (`host`,
+        `to_host`). See `forebay mechanisms host`. Returns the network. Raises `ValueError` for a
+        name already taken.
+        """
+        return self._add("hosts", name, parameters)
 
     def record(self, **parameters: Any) -> Network:
         """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
