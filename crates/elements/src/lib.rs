@@ -2,6 +2,7 @@
 //! of `forebay_laws`.
 
 pub mod allocator;
+pub mod bounds;
 pub mod calls;
 pub mod impairments;
 mod lateness;

@@ -2,6 +2,7 @@
 
 use forebay_parameters::{Entry, Registry};
 
+use crate::link::{LINKS, LinkKinds};
 use crate::transport::{TransportKind, Transports};
 use crate::{calls, media, paced, tcp, udp};
 
@@ -18,5 +19,6 @@ pub static TRANSPORTS: &[Entry<TransportKind>] =
 pub fn registry() -> Registry {
     let mut all = forebay_laws::registry();
     all.add::<Transports>(TRANSPORTS).expect("a table has each name once");
+    all.add::<LinkKinds>(LINKS).expect("a table has each name once");
     all
 }

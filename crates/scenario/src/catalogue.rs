@@ -2,15 +2,15 @@
 //! definitions.
 
 use forebay_elements::calls::ProbingParameters;
+use forebay_elements::link::{LinkKind, LinkKinds};
 use forebay_elements::policer::{BucketParameters, PeakParameters};
-use forebay_elements::{TransportKind, Transports};
+use forebay_elements::{InnerSection, TransportKind, Transports};
 use forebay_parameters::{
     About, Category, Entry, Field, Parameters, Probe, Registry, Shelf, Value,
 };
 use serde_json::{Map, Value as Json, json};
 
 use crate::plan::failures::FailureParameters;
-use crate::plan::schedules::RateStepParameters;
 use crate::plan::sections::{
     AggregateParameters, FLOW_MECHANISMS, FlowParameters, LinkParameters, POLICING_SECTIONS,
     PolicingParameters, RecordParameters, ReverseParameters, RingParameters, ScenarioParameters,
@@ -26,24 +26,24 @@ pub fn catalogue(registry: &Registry) -> String {
         "sections": sections(registry).into_iter().map(|row| json!({
             "name": row.name,
             "summary": row.summary,
-            "fields": show_fields(row.fields),
+            "fields": show_fields(&row.fields),
             "mechanisms": row.also,
         })).collect::<Vec<_>>(),
     })
     .to_string()
 }
 
-/// The categories of what is chosen by name under a key of the category: not transports, each of
-/// which is a key of its own.
+/// The categories of what is chosen by name under a key of the category: not transports and kinds
+/// of links, each of which is a key of its own.
 fn laws(registry: &Registry) -> impl Iterator<Item = &dyn Shelf> {
-    registry.shelves().filter(|shelf| shelf.name() != Transports::NAME)
+    registry.shelves().filter(|shelf| ![Transports::NAME, LinkKinds::NAME].contains(&shelf.name()))
 }
 
 /// A section of scenario files.
 struct SectionRow {
     name: String,
     summary: &'static str,
-    fields: &'static [Field],
+    fields: Vec<Field>,
     /// Keys that choose mechanisms, or are sections.
     also: Vec<&'static str>,
 }
@@ -52,23 +52,55 @@ impl SectionRow {
     fn new(
         name: impl Into<String>,
         summary: &'static str,
-        fields: &'static [Field],
+        fields: &[Field],
         also: &[&'static str],
     ) -> Self {
-        Self { name: name.into(), summary, fields, also: also.to_vec() }
+        Self { name: name.into(), summary, fields: fields.to_vec(), also: also.to_vec() }
     }
 }
 
 /// The sections of a transport.
 fn sections_of(entry: &Entry<TransportKind>) -> Vec<SectionRow> {
-    let keys = entry.build.keys();
     let path = format!("flows.NAME.{}", entry.name);
-    let mut rows = vec![SectionRow::new(path.as_str(), entry.summary, entry.fields, &keys)];
-    rows.extend(entry.build.sections.iter().map(|inner| {
+    let mut rows = within(&path, entry.build.sections);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
+    rows
+}
+
+/// The sections of a kind of link.
+fn sections_of_link(entry: &Entry<LinkKind>) -> Vec<SectionRow> {
+    if entry.build.in_place {
+        return within("links.NAME", entry.build.sections);
+    }
+    let path = format!("links.NAME.{}", entry.name);
+    let mut rows = within(&path, entry.build.sections);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
+    rows
+}
+
+/// The `inner` sections of that at `path`.
+fn within(path: &str, inner: &[InnerSection]) -> Vec<SectionRow> {
+    let row = |inner: &InnerSection| {
         let list = if inner.list { "[]" } else { "" };
         SectionRow::new(format!("{path}.{}{list}", inner.key), inner.summary, inner.fields, &[])
-    }));
-    rows
+    };
+    inner.iter().map(row).collect()
+}
+
+/// The parameters in the section of a link: its `own`, and those of its kind.
+fn on_links(own: &[Field], registry: &Registry) -> Vec<Field> {
+    let in_place = registry.entries::<LinkKinds>().iter().filter(|entry| entry.build.in_place);
+    own.iter().chain(in_place.flat_map(|entry| entry.fields)).copied().collect()
+}
+
+/// The sections that kinds of links have in that of a link, by key.
+fn kinds_on_links(registry: &Registry) -> Vec<(&'static str, Json)> {
+    let keys = |entry: &Entry<LinkKind>| {
+        let LinkKind { in_place, laws, sections, .. } = entry.build;
+        let own = sections_within(registry, laws, sections);
+        if in_place { own } else { vec![(entry.name, object(entry.fields, own))] }
+    };
+    registry.entries::<LinkKinds>().iter().flat_map(keys).collect()
 }
 
 /// The sections of policing.
@@ -96,45 +128,40 @@ fn policing() -> [SectionRow; 3] {
     ]
 }
 
-/// Rates of a link over time.
-const RATE_STEPS: &str = "Rates from given times on, of a link or its way back: a list of such \
-                          tables. What is left of a packet in transmission continues at the new \
-                          rate.";
-
 /// Failures of a link.
 const FAILURE: &str =
     "A link, both directions of it, fails and comes back, and flows take other paths meanwhile.";
 
-/// Mechanisms of a link, and at last its way back, which has the same.
-const LINK_KEYS: [&str; 9] = [
-    "queue",
-    "conditioner",
-    "shaper",
-    "detector",
-    "explicit_rate",
-    "impairment",
-    "rate_steps",
-    "failure",
-    "reverse",
-];
+/// Mechanisms of a link.
+const LINK_KEYS: [&str; 6] =
+    ["queue", "conditioner", "shaper", "detector", "explicit_rate", "impairment"];
 
 fn sections(registry: &Registry) -> Vec<SectionRow> {
     let transports = registry.entries::<Transports>();
     let keys: Vec<&str> =
         transports.iter().map(|entry| entry.name).chain(FLOW_MECHANISMS.iter().copied()).collect();
-    let row = |name: &str, summary, fields, also: &[&'static str]| {
+    let kinds = kinds_on_links(registry).into_iter().map(|(key, _)| key);
+    let on_link: Vec<&str> = LINK_KEYS.into_iter().chain(kinds).collect();
+    let row = |name: &str, summary, fields: &[Field], also: &[&'static str]| {
         SectionRow::new(name, summary, fields, also)
     };
     let mut rows = vec![
         row("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
-        row("links.NAME", "A link between two nodes.", LinkParameters::FIELDS, &LINK_KEYS),
+        row(
+            "links.NAME",
+            "A link between two nodes.",
+            &on_links(LinkParameters::FIELDS, registry),
+            &[on_link.as_slice(), &["failure", "reverse"]].concat(),
+        ),
         row(
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
-            ReverseParameters::FIELDS,
-            &LINK_KEYS[..7],
+            &on_links(ReverseParameters::FIELDS, registry),
+            &on_link,
         ),
-        row("links.NAME.rate_steps[]", RATE_STEPS, RateStepParameters::FIELDS, &[]),
+    ];
+    rows.extend(registry.entries::<LinkKinds>().iter().flat_map(sections_of_link));
+    rows.extend([
         row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[]),
         row(
             "rings.NAME",
@@ -149,7 +176,7 @@ fn sections(registry: &Registry) -> Vec<SectionRow> {
             &[],
         ),
         row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys),
-    ];
+    ]);
     rows.extend(transports.iter().flat_map(sections_of));
     rows.extend(policing());
     rows.extend([
@@ -242,7 +269,8 @@ pub fn schema(registry: &Registry) -> String {
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
     let impairments = json!({ "type": "array", "items": choice("impairment") });
-    let on_links = [
+    let fields_of = |own| on_links(own, registry);
+    let mechanisms = [
         ("queue", choice("queue")),
         ("conditioner", conditioner),
         ("conditioners", conditioners),
@@ -251,11 +279,11 @@ pub fn schema(registry: &Registry) -> String {
         ("explicit_rate", choice("explicit_rate")),
         ("impairment", choice("impairment")),
         ("impairments", impairments),
-        ("rate_steps", json!({ "type": "array", "items": object(RateStepParameters::FIELDS, []) })),
     ];
-    let reverse = object(ReverseParameters::FIELDS, on_links.clone());
+    let on_links: Vec<_> = mechanisms.into_iter().chain(kinds_on_links(registry)).collect();
+    let reverse = object(&fields_of(ReverseParameters::FIELDS), on_links.clone());
     let ours = [("reverse", reverse), ("failure", object(FailureParameters::FIELDS, []))];
-    let on_link: Vec<_> = on_links.into_iter().chain(ours).collect();
+    let on_link = on_links.into_iter().chain(ours);
     let mut on_flow: Vec<_> = registry
         .entries::<Transports>()
         .iter()
@@ -281,7 +309,7 @@ pub fn schema(registry: &Registry) -> String {
     let mut schema = object(
         ScenarioParameters::FIELDS,
         [
-            ("links", named(object(LinkParameters::FIELDS, on_link))),
+            ("links", named(object(&fields_of(LinkParameters::FIELDS), on_link))),
             ("rings", named(object(RingParameters::FIELDS, on_ring))),
             ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
             ("flows", named(object(FlowParameters::FIELDS, on_flow))),
@@ -303,12 +331,21 @@ pub fn schema(registry: &Registry) -> String {
 /// The section of a transport.
 fn transport(registry: &Registry, entry: &Entry<TransportKind>) -> Json {
     let TransportKind { laws, sections, .. } = entry.build;
+    object(entry.fields, sections_within(registry, laws, sections))
+}
+
+/// The keys of a section beside its parameters: `laws` that it chooses, and `sections` within.
+fn sections_within(
+    registry: &Registry,
+    laws: &[&'static str],
+    sections: &[InnerSection],
+) -> Vec<(&'static str, Json)> {
     let laws = laws.iter().map(|law| (*law, choice(registry, law)));
     let inner = sections.iter().map(|inner| {
         let own = object(inner.fields, []);
         (inner.key, if inner.list { json!({ "type": "array", "items": own }) } else { own })
     });
-    object(entry.fields, laws.chain(inner))
+    laws.chain(inner).collect()
 }
 
 /// Names of other files of the scenario.

@@ -171,9 +171,9 @@ impl Before {
     /// transmission time is not known: the packet is seen one propagation delay before its arrival,
     /// and if that delay changes too, at the far end.
     fn of(link: &LinkPlan<'_>) -> Self {
-        match &link.changes {
+        match link.changes() {
             None => Self { delay: link.delay, rate: Some(link.rate) },
-            Some((_, delays)) => Self { delay: delays.fixed().unwrap_or_default(), rate: None },
+            Some(changes) => Self { delay: changes.delays.fixed().unwrap_or_default(), rate: None },
         }
     }
 

@@ -102,6 +102,7 @@ impl<'a> Plan<'a> {
         draw_failures(&mut self.links, streams, Time::ZERO + self.parameters.duration);
         let rings: Vec<ElementId> = self.rings.iter().map(|_| network.reserve()).collect();
         let links: Vec<LinkId> = self.links.iter().map(|_| network.add_link()).collect();
+        let allocates: Vec<bool> = self.links.iter().map(LinkPlan::allocates).collect();
         let mut elements = vec![Vec::new(); links.len()];
         for at in order.of(links.len()) {
             let link = &mut self.links[at];
@@ -110,11 +111,10 @@ impl<'a> Plan<'a> {
                 None => link.wire(links[at], &mut network, streams),
             };
         }
-        let placed = self.links.iter().zip(&elements);
-        let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<ElementId>)| {
-            if link.allocates { elements.first().copied() } else { None }
-        };
-        let allocators = placed.map(allocator).collect();
+        let allocators = allocates.iter().zip(&elements);
+        let allocators = allocators
+            .map(|(allocates, elements)| elements.first().copied().filter(|_| *allocates))
+            .collect();
         let rerouting = Rerouting::of(&self.links);
         let roads = Roads { links, elements, allocators, rerouting, ..Roads::default() };
         let firsts: Vec<FlowId> =
@@ -193,7 +193,7 @@ fn read_flows(
     for name in section.keys() {
         let inner = section.section(name)?.expect("the key is present");
         let mut plan = read_flow(name, &inner, around)?;
-        plan.report_rtt = plan.there.iter().any(|number| around.links[*number].uses_rtt);
+        plan.report_rtt = plan.there.iter().any(|number| around.links[*number].uses_rtt());
         members.add(&plan, &flows, &inner)?;
         hosts.add(&plan, around.topology, &inner)?;
         check_rings(&plan, rings, around.links, &inner)?;
@@ -398,7 +398,7 @@ fn read_record(section: &Section<'_>) -> Result<RecordParameters, Problem> {
 fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Problem> {
     for flow in flows {
         for number in &flow.there {
-            if let Some((burst, problem)) = &links[*number].burst
+            if let Some((burst, problem)) = links[*number].burst()
                 && *burst < flow.largest
             {
                 let message = format!(

@@ -2,19 +2,18 @@
 
 pub(crate) mod aggregates;
 pub(crate) mod around;
-pub(crate) mod bounds;
 pub(crate) mod build;
 pub(crate) mod division;
 pub(crate) mod estimate;
 pub(crate) mod failures;
 pub(crate) mod flows;
 pub(crate) mod hosts;
+pub(crate) mod laws;
 pub(crate) mod links;
 pub(crate) mod policing;
 pub(crate) mod rerouting;
 pub(crate) mod rings;
 pub(crate) mod roads;
-pub(crate) mod schedules;
 pub(crate) mod sections;
 pub(crate) mod topology;
 pub(crate) mod unlimited;

@@ -7,11 +7,11 @@ use forebay_laws::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts}
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 
-use crate::plan::bounds::{check_delay, check_rate};
 use crate::plan::sections::{
     HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers,
 };
 use crate::read::names::fault;
+use forebay_elements::bounds::{check_delay, check_rate};
 use forebay_network::LinkId;
 
 /// The most stations of a ring: hop counts have 8 bits (RFC 2892, section 4.2.1).

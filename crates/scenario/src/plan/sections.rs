@@ -4,8 +4,6 @@ use forebay_laws::Dscp;
 use forebay_parameters::{Spread, choice, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use crate::plan::schedules::ChangeParameters;
-
 parameters! {
     /// The top level of a scenario.
     pub struct ScenarioParameters {
@@ -37,7 +35,6 @@ parameters! {
         rate: Option<Rate>, "-";
         /// Propagation delay.
         delay: Span = "0 s", "-";
-        ..changes: ChangeParameters;
         /// True if a link of the same rate and delay leads back (its queue: tail drop without
         /// limit, unless `reverse` says otherwise).
         duplex: bool = true, "-";
@@ -63,7 +60,6 @@ pub(crate) const LINK_MECHANISMS: &[&str] = &[
     "explicit_rate",
     "impairment",
     "impairments",
-    "rate_steps",
     "failure",
     "reverse",
 ];
@@ -75,7 +71,6 @@ parameters! {
         rate: Option<Rate>, "-";
         /// Propagation delay; that of the way there if left out.
         delay: Option<Span>, "-";
-        ..changes: ChangeParameters;
         /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
         notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
     }
@@ -91,7 +86,6 @@ pub(crate) const REVERSE_MECHANISMS: &[&str] = &[
     "explicit_rate",
     "impairment",
     "impairments",
-    "rate_steps",
 ];
 
 parameters! {

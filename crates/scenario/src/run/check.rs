@@ -292,8 +292,6 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     let own = || resolved.range(queue.clone()..).take_while(|(key, _)| key.starts_with(&queue));
     let given = || own().filter(|(_, value)| *value != crate::plan::sections::ABSENT);
     let has_part = |name: &str| given().any(|(key, _)| key.split('.').any(|part| part == name));
-    let residual = resolved.get(&format!("{path}residual"));
-    let background = residual.is_some_and(|value| value != crate::plan::sections::ABSENT);
     let mut buckets = Vec::new();
     if ring.is_none() && has("conditioner.") {
         for element in &wired.links[number] {
@@ -307,10 +305,11 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
             });
         }
     }
-    let changes = link.changes.as_ref().map(|(capacity, delays)| Changes {
-        offer: offer(capacity, Time::ZERO + plan.parameters.duration),
-        delay: delays.fixed(),
-        least_delay: delays.least(),
+    let end = Time::ZERO + plan.parameters.duration;
+    let changes = link.changes().map(|changes| Changes {
+        offer: changes.capacity.and_then(|capacity| offer(capacity, end)),
+        delay: changes.delays.fixed(),
+        least_delay: changes.delays.least(),
     });
     LinkPlace {
         changes,
@@ -321,7 +320,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         } else {
             limit(&path, resolved)
         },
-        may_idle: ring.is_some() || background || link.holds_back,
+        may_idle: link.may_idle(),
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment") || link.failure.is_some(),
