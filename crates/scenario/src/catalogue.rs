@@ -4,7 +4,10 @@
 use forebay_elements::calls::ProbingParameters;
 use forebay_elements::link::{LinkKind, LinkKinds};
 use forebay_elements::policer::{BucketParameters, PeakParameters};
-use forebay_elements::{InnerSection, TransportKind, Transports};
+use forebay_elements::{
+    InnerForm, InnerSection, SubnetworkKind, Subnetworks, TransportKind, Transports,
+    subnetwork_keys,
+};
 use forebay_parameters::{
     About, Category, Entry, Field, Parameters, Probe, Registry, Shelf, Value,
 };
@@ -13,8 +16,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::plan::failures::FailureParameters;
 use crate::plan::sections::{
     AggregateParameters, FLOW_MECHANISMS, FlowParameters, LinkParameters, POLICING_SECTIONS,
-    PolicingParameters, RecordParameters, ReverseParameters, RingParameters, ScenarioParameters,
-    StationParameters,
+    PolicingParameters, RecordParameters, ReverseParameters, ScenarioParameters,
 };
 use crate::results::columns::words;
 
@@ -33,10 +35,16 @@ pub fn catalogue(registry: &Registry) -> String {
     .to_string()
 }
 
-/// The categories of what is chosen by name under a key of the category: not transports and kinds
-/// of links, each of which is a key of its own.
+/// The categories of what is chosen by name under a key of the category: not transports, kinds of
+/// links and subnetworks, each of which is a key of its own.
 fn laws(registry: &Registry) -> impl Iterator<Item = &dyn Shelf> {
-    registry.shelves().filter(|shelf| ![Transports::NAME, LinkKinds::NAME].contains(&shelf.name()))
+    let keys = [Transports::NAME, LinkKinds::NAME, Subnetworks::NAME];
+    registry.shelves().filter(move |shelf| !keys.contains(&shelf.name()))
+}
+
+/// Sections by name, each of which is `inner`.
+fn named(inner: Json) -> Json {
+    json!({ "type": "object", "additionalProperties": inner })
 }
 
 /// A section of scenario files.
@@ -78,12 +86,18 @@ fn sections_of_link(entry: &Entry<LinkKind>) -> Vec<SectionRow> {
     rows
 }
 
+/// The sections of a kind of subnetworks.
+fn sections_of_subnetwork(entry: &Entry<SubnetworkKind>) -> Vec<SectionRow> {
+    let path = format!("{}.NAME", entry.name);
+    let mut rows = within(&path, entry.build.sections);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
+    rows
+}
+
 /// The `inner` sections of that at `path`.
 fn within(path: &str, inner: &[InnerSection]) -> Vec<SectionRow> {
-    let row = |inner: &InnerSection| {
-        let list = if inner.list { "[]" } else { "" };
-        SectionRow::new(format!("{path}.{}{list}", inner.key), inner.summary, inner.fields, &[])
-    };
+    let row =
+        |inner: &InnerSection| SectionRow::new(inner.path(path), inner.summary, inner.fields, &[]);
     inner.iter().map(row).collect()
 }
 
@@ -161,22 +175,9 @@ fn sections(registry: &Registry) -> Vec<SectionRow> {
         ),
     ];
     rows.extend(registry.entries::<LinkKinds>().iter().flat_map(sections_of_link));
-    rows.extend([
-        row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[]),
-        row(
-            "rings.NAME",
-            "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
-            RingParameters::FIELDS,
-            &["fairness", "station"],
-        ),
-        row(
-            "rings.NAME.station.NODE",
-            "A station of a ring, where it differs from the others.",
-            StationParameters::FIELDS,
-            &[],
-        ),
-        row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys),
-    ]);
+    rows.extend([row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[])]);
+    rows.extend(registry.entries::<Subnetworks>().iter().flat_map(sections_of_subnetwork));
+    rows.push(row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys));
     rows.extend(transports.iter().flat_map(sections_of));
     rows.extend(policing());
     rows.extend([
@@ -303,20 +304,22 @@ pub fn schema(registry: &Registry) -> String {
         ("termination", choice("termination")),
         ("probing", object(ProbingParameters::FIELDS, [])),
     ];
-    let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
-    let stations = named(object(StationParameters::FIELDS, []));
-    let on_ring = [("fairness", choice("fairness")), ("station", stations)];
+    let subnetwork = |entry: &Entry<SubnetworkKind>| {
+        let SubnetworkKind { laws, sections, .. } = entry.build;
+        let own = sections_within(registry, laws, sections);
+        (entry.name, named(object(entry.fields, own)))
+    };
+    let links = [("links", named(object(&fields_of(LinkParameters::FIELDS), on_link)))];
+    let subnetworks = registry.entries::<Subnetworks>().iter().map(subnetwork);
     let mut schema = object(
         ScenarioParameters::FIELDS,
-        [
-            ("links", named(object(&fields_of(LinkParameters::FIELDS), on_link))),
-            ("rings", named(object(RingParameters::FIELDS, on_ring))),
+        links.into_iter().chain(subnetworks).chain([
             ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
             ("flows", named(object(FlowParameters::FIELDS, on_flow))),
             ("record", object(RecordParameters::FIELDS, [])),
             ("include", included()),
-            ("sites", repeated()),
-        ],
+            ("sites", repeated(registry)),
+        ]),
     );
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Forebay scenario");
@@ -343,7 +346,12 @@ fn sections_within(
     let laws = laws.iter().map(|law| (*law, choice(registry, law)));
     let inner = sections.iter().map(|inner| {
         let own = object(inner.fields, []);
-        (inner.key, if inner.list { json!({ "type": "array", "items": own }) } else { own })
+        let all = match inner.form {
+            InnerForm::One => own,
+            InnerForm::List => json!({ "type": "array", "items": own }),
+            InnerForm::Named(_) => named(own),
+        };
+        (inner.key, all)
     });
     laws.chain(inner).collect()
 }
@@ -358,7 +366,7 @@ fn included() -> Json {
 }
 
 /// Sites, and what each gets: values there can be `{site}`, which no other place allows.
-fn repeated() -> Json {
+fn repeated(registry: &Registry) -> Json {
     let parts = json!({ "type": "object", "additionalProperties": { "type": "object" } });
     let each = json!({
         "type": "array",
@@ -366,7 +374,9 @@ fn repeated() -> Json {
         "description": "The sites: their names, or tables of what stands for each {key}.",
     });
     let mut group = object(&[], [("each", each)]);
-    for part in ["links", "rings", "aggregates", "flows"] {
+    for part in
+        [&["links"], subnetwork_keys(registry).as_slice(), &["aggregates", "flows"]].concat()
+    {
         group["properties"][part] = parts.clone();
     }
     group["required"] = json!(["each"]);

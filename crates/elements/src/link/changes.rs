@@ -8,7 +8,7 @@ use super::kind::{Link, LinkKind, LinkReader};
 use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule};
 use super::variable::Variable;
 use crate::bounds::{MAX_DELAY, MAX_RATE_BPS};
-use crate::transport::InnerSection;
+use crate::transport::{InnerForm, InnerSection};
 
 parameters! {
     /// Changes of a direction of a link over time.
@@ -53,7 +53,7 @@ pub const ENTRY: Entry<LinkKind> = Entry {
             summary: "Rates from given times on, of a link or its way back: a list of such \
                       tables. What is left of a packet in transmission continues at the new rate.",
             fields: RateStepParameters::FIELDS,
-            list: true,
+            form: InnerForm::List,
         }],
         ..LinkKind::new(&read)
     },

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use forebay_laws::FlowGroups;
-use forebay_parameters::{Problem, Section, Value};
+use forebay_parameters::{Problem, Section, Value, name_fault};
 
 use crate::plan::flows::FlowPlan;
 use crate::plan::sections::FlowParameters;
 use crate::plan::topology::Topology;
-use crate::read::names::fault;
 
 /// The keys of a group that name its hosts, where its flows begin and end, and those of their
 /// nodes.
@@ -59,7 +58,7 @@ impl HostNodes {
             if host == node {
                 continue;
             }
-            if let Some(fault) = fault(host) {
+            if let Some(fault) = name_fault(host) {
                 return Err(section.fail(key, format!("{host:?}: {fault}")));
             }
             if topology.require(host).is_ok() {

@@ -1,5 +1,6 @@
 //! Reading links and making their elements.
 
+use forebay_elements::InnerLink;
 use forebay_elements::allocator::RateAllocator;
 use forebay_elements::bounds::{check_delay, check_rate};
 use forebay_elements::impairments::ImpairedWire;
@@ -14,10 +15,11 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use crate::plan::failures::Failure;
 use crate::plan::laws::LinkLaws;
-use crate::plan::rings::{RingPlan, RingSpan, SpanPlan};
 use crate::plan::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters,
 };
+use crate::plan::subnetworks::Inner;
+use crate::plan::topology::Topology;
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -29,7 +31,7 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) rate: Rate,
     /// Its propagation delay, of a link that changes the first one.
     pub(crate) delay: Span,
-    /// The link as its kind reads it, if it is no span of a ring.
+    /// The link as its kind reads it, if it is not within a subnetwork.
     own: Option<Box<dyn Link>>,
     /// Its failures, if it has any.
     pub(crate) failure: Option<Failure>,
@@ -41,8 +43,8 @@ pub(crate) struct LinkPlan<'a> {
     laws: Option<LinkLaws>,
     /// True if its queue may hold packets back while the transmitter is free: it shapes.
     pub(crate) holds_back: bool,
-    /// Its span of a ring, if it is one.
-    pub(crate) span: Option<RingSpan>,
+    /// Its place in a subnetwork, if it has one.
+    pub(crate) inner: Option<Inner>,
     /// Number of its part of the element: a ring has one for each span.
     pub(crate) part: u32,
     /// Number of its elements that a packet passes until it has crossed the link, once it is wired.
@@ -118,14 +120,36 @@ fn check_size(section: &Section<'_>, key: &str, size: Option<Size>) -> Result<()
     }
 }
 
+/// Add a link between two nodes that are not joined yet.
+pub(crate) fn join<'a>(
+    topology: &mut Topology,
+    links: &mut Vec<LinkPlan<'a>>,
+    plan: LinkPlan<'a>,
+) -> Result<(), String> {
+    let delay = plan.delay.ps();
+    if let Some(other) = topology.add(&plan.from, &plan.to, links.len(), delay) {
+        let other = &links[other].name;
+        return Err(format!(
+            "a link from \"{}\" to \"{}\" exists already: {other}",
+            plan.from, plan.to
+        ));
+    }
+    links.push(plan);
+    Ok(())
+}
+
 impl<'a> LinkPlan<'a> {
-    /// A span of a ring, whose section is `section`.
-    pub(crate) fn of_span(span: SpanPlan, ring: &RingPlan, section: &Section<'a>) -> Self {
-        let name = format!("{}.{}", ring.name, span.name);
-        let part = ring.part(span.span);
-        let wire = (ring.rate(), span.delay);
-        let plan = Self::plain(name, [span.from, span.to], wire, section.clone());
-        Self { span: Some(span.span), part, beyond: 1, ..plan }
+    /// A link of the subnetwork `name`, whose section is `section`.
+    pub(crate) fn of_subnetwork(
+        name: &str,
+        link: InnerLink,
+        place: Inner,
+        section: &Section<'a>,
+    ) -> Self {
+        let InnerLink { name: own, from, to, rate, delay, part, .. } = link;
+        let name = format!("{name}.{own}");
+        let plan = Self::plain(name, [from, to], (rate, delay), section.clone());
+        Self { inner: Some(place), part, beyond: 1, ..plan }
     }
 
     /// A link between two nodes as its kind has read it, and nothing else yet.
@@ -153,7 +177,7 @@ impl<'a> LinkPlan<'a> {
             section,
             laws: None,
             holds_back: false,
-            span: None,
+            inner: None,
             part: 0,
             beyond: 0,
         }
@@ -234,9 +258,9 @@ impl LinkPlan<'_> {
 }
 
 impl LinkPlan<'_> {
-    /// Place of the link itself among its elements, if it is no span of a ring.
+    /// Place of the link itself among its elements, if it is not within a subnetwork.
     pub(crate) fn own_element(&self) -> Option<usize> {
-        if self.span.is_some() { None } else { self.beyond.checked_sub(1) }
+        if self.inner.is_some() { None } else { self.beyond.checked_sub(1) }
     }
 
     /// Path of its section.
@@ -264,16 +288,17 @@ impl LinkPlan<'_> {
         Ok(())
     }
 
-    /// Refuse failures that are too many within `duration`, or next to rings.
+    /// Refuse failures that are too many within `duration`, or next to subnetworks, of which a
+    /// `kind` is there.
     pub(crate) fn check_failures(
         &self,
         duration: Span,
-        has_rings: bool,
+        kind: Option<&str>,
         section: &Section<'_>,
     ) -> Result<(), Problem> {
         let Some(failure) = &self.failure else { return Ok(()) };
-        if has_rings {
-            let message = "is not possible in a network with rings";
+        if let Some(kind) = kind {
+            let message = format!("is not possible in a network with {kind}");
             return Err(section.fail("failure", message));
         }
         failure.check(duration, section)

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use forebay_elements::Packets;
 use forebay_elements::link::Capacity;
+use forebay_elements::{Packets, Transit};
 use forebay_invariants::{
     BucketPlace, BufferLimit, CallTotals, Changes, Checker, ElementPlace, FlowKind, FlowPlace,
     Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
@@ -15,6 +15,7 @@ use forebay_parameters::{Length, Node, Parameter, Value};
 use forebay_units::{Rate, Span, Time};
 
 use crate::plan::flows::FlowPlan;
+use crate::plan::subnetworks::Inner;
 use crate::plan::{Plan, Wired};
 use crate::results::RunResult;
 use crate::results::elements::visit_calls;
@@ -279,9 +280,9 @@ fn flow_kind(flow: &FlowPlan, first: usize) -> FlowKind {
 
 fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> LinkPlace {
     let link = &plan.links[number];
-    let ring = link.span.map(|span| {
-        let (high, buffers) = plan.rings[span.ring].classes();
-        RingPlace { ring: span.ring, high, buffers }
+    let ring = link.inner.and_then(|Inner { subnetwork: ring, .. }| {
+        let Transit { high, buffers } = plan.subnetworks[ring].own.transit()?;
+        Some(RingPlace { ring, high, buffers })
     });
     let path = format!("{}.", link.path());
     let has = |key: &str| {
@@ -293,7 +294,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     let given = || own().filter(|(_, value)| *value != crate::plan::sections::ABSENT);
     let has_part = |name: &str| given().any(|(key, _)| key.split('.').any(|part| part == name));
     let mut buckets = Vec::new();
-    if ring.is_none() && has("conditioner.") {
+    if link.inner.is_none() && has("conditioner.") {
         for element in &wired.links[number] {
             wired.network.inspect(*element, &mut |fact| {
                 if let StateFact::Bucket(bucket) = fact
@@ -315,7 +316,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         changes,
         ends: (link.from.clone(), link.to.clone()),
         // A queue that shapes holds the packet that is next outside that which it took it from.
-        limit: if ring.is_some() || link.holds_back {
+        limit: if link.inner.is_some() || link.holds_back {
             BufferLimit::default()
         } else {
             limit(&path, resolved)

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use forebay_elements::Transports;
 use forebay_elements::link::LinkKinds;
+use forebay_elements::{Subnetworks, Transports};
 use forebay_network::record::RecordTable;
 use forebay_parameters::{About, Category};
 use forebay_scenario::registry;
@@ -80,13 +80,16 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
         let shown = |entry: &About| {
             let example = entry.example;
             // Each transport is a key of its own, and its example those of a group of flows; each
-            // kind of link has, as its example, the keys of a link.
+            // kind of link or of subnetworks has, as its example, the keys of one.
             let text = match shelf.name() {
                 Transports::NAME => {
                     format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{ENDS}{example}\n")
                 }
                 LinkKinds::NAME => {
                     format!("{HEAD}[links.l]\n{ENDS}{DELAY}{example}\n[flows.x]\n{ENDS}{CBR}\n")
+                }
+                Subnetworks::NAME => {
+                    format!("{HEAD}[{}.r]\n{example}\n[flows.x]\n{ENDS}{CBR}\n", entry.name)
                 }
                 category => {
                     let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(example));
