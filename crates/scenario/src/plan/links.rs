@@ -18,7 +18,6 @@ use crate::plan::laws::LinkLaws;
 use crate::plan::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters,
 };
-use crate::plan::subnetworks::Inner;
 use crate::plan::topology::Topology;
 
 /// One direction of a link as the scenario describes it.
@@ -49,6 +48,24 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) part: u32,
     /// Number of its elements that a packet passes until it has crossed the link, once it is wired.
     pub(crate) beyond: usize,
+}
+
+/// The place of a link in a subnetwork.
+#[derive(Clone, Copy)]
+pub(crate) struct Inner {
+    /// The subnetwork.
+    pub(crate) subnetwork: usize,
+    /// Its number among the links of that.
+    pub(crate) link: usize,
+    /// The element that it is a part of, among those of that.
+    pub(crate) element: usize,
+}
+
+impl Inner {
+    /// The element that the link is a part of, among those of all subnetworks.
+    pub(crate) fn element(self, elements: &[Vec<ElementId>]) -> ElementId {
+        elements[self.subnetwork][self.element]
+    }
 }
 
 /// Size of notifications unless the scenario says otherwise: a cell.

@@ -8,7 +8,7 @@ use forebay_parameters::{Entry, Problem, Section, name_fault};
 
 use crate::plan::Plan;
 use crate::plan::flows::FlowPlan;
-use crate::plan::links::{LinkPlan, join};
+use crate::plan::links::{Inner, LinkPlan, join};
 use crate::plan::roads::Roads;
 use crate::plan::topology::Topology;
 use crate::read::names::check_names;
@@ -19,17 +19,6 @@ pub(crate) struct SubnetworkPlan {
     /// The section of its kind.
     kind: &'static str,
     pub(crate) own: Box<dyn Subnetwork>,
-}
-
-/// The place of a link in a subnetwork.
-#[derive(Clone, Copy)]
-pub(crate) struct Inner {
-    /// The subnetwork.
-    pub(crate) subnetwork: usize,
-    /// Its number among the links of that.
-    link: usize,
-    /// The element that it is a part of, among those of that.
-    element: usize,
 }
 
 /// The kinds of subnetworks that the scenario with this `root` has.
@@ -113,13 +102,6 @@ pub(crate) fn check_ways(
         }
     }
     Ok(())
-}
-
-impl Inner {
-    /// The element that the link is a part of, among those of all subnetworks.
-    pub(crate) fn element(self, elements: &[Vec<ElementId>]) -> ElementId {
-        elements[self.subnetwork][self.element]
-    }
 }
 
 impl Plan<'_> {

@@ -15,7 +15,7 @@ use forebay_parameters::{Length, Node, Parameter, Value};
 use forebay_units::{Rate, Span, Time};
 
 use crate::plan::flows::FlowPlan;
-use crate::plan::subnetworks::Inner;
+use crate::plan::links::Inner;
 use crate::plan::{Plan, Wired};
 use crate::results::RunResult;
 use crate::results::elements::visit_calls;
