@@ -2,6 +2,7 @@
 //! of `forebay_laws`.
 
 pub mod allocator;
+pub mod bounds;
 pub mod calls;
 pub mod impairments;
 mod lateness;
@@ -13,6 +14,7 @@ mod registry;
 pub mod ring;
 mod rows;
 pub mod shaper;
+mod subnetwork;
 pub mod tcp;
 mod transfers;
 mod transport;
@@ -22,14 +24,18 @@ use forebay_network::{Context, DropReason, FlowId, LinkId, Marking, Observation,
 use forebay_units::Time;
 
 pub use lateness::{Lateness, LatenessResult};
-pub use registry::{TRANSPORTS, registry};
+pub use registry::{SUBNETWORKS, TRANSPORTS, registry};
 pub use rows::{Row, RowKind, RowTables, Rows, RowsOf, TagCount, TagCounts};
+pub use subnetwork::{
+    InnerLink, ReadSubnetwork, Subnetwork, SubnetworkKind, SubnetworkParts, Subnetworks, Transit,
+    subnetwork_keys,
+};
 pub use transfers::{
     Completed, EmptyPath, TransferCount, TransferMeter, TransferResult, TransfersOfTag,
 };
 pub use transport::{
-    CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, InnerSection, Packets,
-    ReadTransport, Transport, TransportKind, Transports, WayBack, Wiring, names_of,
+    CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, InnerForm, InnerSection,
+    Packets, ReadTransport, Transport, TransportKind, Transports, WayBack, Wiring, names_of,
 };
 
 /// A group of flows that differ only in their start times: what sources need to know of the

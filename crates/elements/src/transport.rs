@@ -65,8 +65,31 @@ pub struct InnerSection {
     pub summary: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
-    /// True if the key holds a list of such sections.
-    pub list: bool,
+    /// Form in which its key holds it.
+    pub form: InnerForm,
+}
+
+/// Form of a section within another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InnerForm {
+    /// One.
+    One,
+    /// A list of such sections.
+    List,
+    /// Such sections by name; the word stands for a name in documentation.
+    Named(&'static str),
+}
+
+impl InnerSection {
+    /// The key as documentation writes it, in the section at `path`.
+    #[must_use]
+    pub fn path(&self, path: &str) -> String {
+        match self.form {
+            InnerForm::One => format!("{path}.{}", self.key),
+            InnerForm::List => format!("{path}.{}[]", self.key),
+            InnerForm::Named(word) => format!("{path}.{}.{word}", self.key),
+        }
+    }
 }
 
 /// A group of flows as its section describes it, for the transport that reads it.

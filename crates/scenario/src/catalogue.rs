@@ -2,19 +2,21 @@
 //! definitions.
 
 use forebay_elements::calls::ProbingParameters;
+use forebay_elements::link::{LinkKind, LinkKinds};
 use forebay_elements::policer::{BucketParameters, PeakParameters};
-use forebay_elements::{TransportKind, Transports};
+use forebay_elements::{
+    InnerForm, InnerSection, SubnetworkKind, Subnetworks, TransportKind, Transports,
+    subnetwork_keys,
+};
 use forebay_parameters::{
     About, Category, Entry, Field, Parameters, Probe, Registry, Shelf, Value,
 };
 use serde_json::{Map, Value as Json, json};
 
 use crate::plan::failures::FailureParameters;
-use crate::plan::schedules::RateStepParameters;
 use crate::plan::sections::{
     AggregateParameters, FLOW_MECHANISMS, FlowParameters, HostParameters, LinkParameters,
-    POLICING_SECTIONS, PolicingParameters, RecordParameters, ReverseParameters, RingParameters,
-    ScenarioParameters, StationParameters,
+    POLICING_SECTIONS, PolicingParameters, RecordParameters, ReverseParameters, ScenarioParameters,
 };
 use crate::results::columns::words;
 
@@ -28,24 +30,30 @@ pub fn catalogue(registry: &Registry) -> String {
         "sections": sections(registry).into_iter().map(|row| json!({
             "name": row.name,
             "summary": row.summary,
-            "fields": show_fields(row.fields),
+            "fields": show_fields(&row.fields),
             "mechanisms": row.also,
         })).collect::<Vec<_>>(),
     })
     .to_string()
 }
 
-/// The categories of what is chosen by name under a key of the category: not transports, each of
-/// which is a key of its own.
+/// The categories of what is chosen by name under a key of the category: not transports, kinds of
+/// links and subnetworks, each of which is a key of its own.
 fn laws(registry: &Registry) -> impl Iterator<Item = &dyn Shelf> {
-    registry.shelves().filter(|shelf| shelf.name() != Transports::NAME)
+    let keys = [Transports::NAME, LinkKinds::NAME, Subnetworks::NAME];
+    registry.shelves().filter(move |shelf| !keys.contains(&shelf.name()))
+}
+
+/// Sections by name, each of which is `inner`.
+fn named(inner: Json) -> Json {
+    json!({ "type": "object", "additionalProperties": inner })
 }
 
 /// A section of scenario files.
 struct SectionRow {
     name: String,
     summary: &'static str,
-    fields: &'static [Field],
+    fields: Vec<Field>,
     /// Keys that choose mechanisms, or are sections.
     also: Vec<&'static str>,
 }
@@ -54,23 +62,61 @@ impl SectionRow {
     fn new(
         name: impl Into<String>,
         summary: &'static str,
-        fields: &'static [Field],
+        fields: &[Field],
         also: &[&'static str],
     ) -> Self {
-        Self { name: name.into(), summary, fields, also: also.to_vec() }
+        Self { name: name.into(), summary, fields: fields.to_vec(), also: also.to_vec() }
     }
 }
 
 /// The sections of a transport.
 fn sections_of(entry: &Entry<TransportKind>) -> Vec<SectionRow> {
-    let keys = entry.build.keys();
     let path = format!("flows.NAME.{}", entry.name);
-    let mut rows = vec![SectionRow::new(path.as_str(), entry.summary, entry.fields, &keys)];
-    rows.extend(entry.build.sections.iter().map(|inner| {
-        let list = if inner.list { "[]" } else { "" };
-        SectionRow::new(format!("{path}.{}{list}", inner.key), inner.summary, inner.fields, &[])
-    }));
+    let mut rows = within(&path, entry.build.sections);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
     rows
+}
+
+/// The sections of a kind of link.
+fn sections_of_link(entry: &Entry<LinkKind>) -> Vec<SectionRow> {
+    if entry.build.in_place {
+        return within("links.NAME", entry.build.sections);
+    }
+    let path = format!("links.NAME.{}", entry.name);
+    let mut rows = within(&path, entry.build.sections);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
+    rows
+}
+
+/// The sections of a kind of subnetworks.
+fn sections_of_subnetwork(entry: &Entry<SubnetworkKind>) -> Vec<SectionRow> {
+    let path = format!("{}.NAME", entry.name);
+    let mut rows = within(&path, entry.build.sections);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
+    rows
+}
+
+/// The `inner` sections of that at `path`.
+fn within(path: &str, inner: &[InnerSection]) -> Vec<SectionRow> {
+    let row =
+        |inner: &InnerSection| SectionRow::new(inner.path(path), inner.summary, inner.fields, &[]);
+    inner.iter().map(row).collect()
+}
+
+/// The parameters in the section of a link: its `own`, and those of its kind.
+fn on_links(own: &[Field], registry: &Registry) -> Vec<Field> {
+    let in_place = registry.entries::<LinkKinds>().iter().filter(|entry| entry.build.in_place);
+    own.iter().chain(in_place.flat_map(|entry| entry.fields)).copied().collect()
+}
+
+/// The sections that kinds of links have in that of a link, by key.
+fn kinds_on_links(registry: &Registry) -> Vec<(&'static str, Json)> {
+    let keys = |entry: &Entry<LinkKind>| {
+        let LinkKind { in_place, laws, sections, .. } = entry.build;
+        let own = sections_within(registry, laws, sections);
+        if in_place { own } else { vec![(entry.name, object(entry.fields, own))] }
+    };
+    registry.entries::<LinkKinds>().iter().flat_map(keys).collect()
 }
 
 /// The sections of policing.
@@ -98,60 +144,42 @@ fn policing() -> [SectionRow; 3] {
     ]
 }
 
-/// Rates of a link over time.
-const RATE_STEPS: &str = "Rates from given times on, of a link or its way back: a list of such \
-                          tables. What is left of a packet in transmission continues at the new \
-                          rate.";
-
 /// Failures of a link.
 const FAILURE: &str =
     "A link, both directions of it, fails and comes back, and flows take other paths meanwhile.";
 
-/// Mechanisms of a link, and at last its way back, which has the same.
-const LINK_KEYS: [&str; 9] = [
-    "queue",
-    "conditioner",
-    "shaper",
-    "detector",
-    "explicit_rate",
-    "impairment",
-    "rate_steps",
-    "failure",
-    "reverse",
-];
+/// Mechanisms of a link.
+const LINK_KEYS: [&str; 6] =
+    ["queue", "conditioner", "shaper", "detector", "explicit_rate", "impairment"];
 
 fn sections(registry: &Registry) -> Vec<SectionRow> {
     let transports = registry.entries::<Transports>();
     let keys: Vec<&str> =
         transports.iter().map(|entry| entry.name).chain(FLOW_MECHANISMS.iter().copied()).collect();
-    let row = |name: &str, summary, fields, also: &[&'static str]| {
+    let kinds = kinds_on_links(registry).into_iter().map(|(key, _)| key);
+    let on_link: Vec<&str> = LINK_KEYS.into_iter().chain(kinds).collect();
+    let row = |name: &str, summary, fields: &[Field], also: &[&'static str]| {
         SectionRow::new(name, summary, fields, also)
     };
     let mut rows = vec![
         row("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
-        row("links.NAME", "A link between two nodes.", LinkParameters::FIELDS, &LINK_KEYS),
+        row(
+            "links.NAME",
+            "A link between two nodes.",
+            &on_links(LinkParameters::FIELDS, registry),
+            &[on_link.as_slice(), &["failure", "reverse"]].concat(),
+        ),
         row(
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
-            ReverseParameters::FIELDS,
-            &LINK_KEYS[..7],
+            &on_links(ReverseParameters::FIELDS, registry),
+            &on_link,
         ),
-        row("links.NAME.rate_steps[]", RATE_STEPS, RateStepParameters::FIELDS, &[]),
-        row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[]),
-        row(
-            "rings.NAME",
-            "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
-            RingParameters::FIELDS,
-            &["fairness", "station"],
-        ),
-        row(
-            "rings.NAME.station.NODE",
-            "A station of a ring, where it differs from the others.",
-            StationParameters::FIELDS,
-            &[],
-        ),
-        row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys),
     ];
+    rows.extend(registry.entries::<LinkKinds>().iter().flat_map(sections_of_link));
+    rows.extend([row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[])]);
+    rows.extend(registry.entries::<Subnetworks>().iter().flat_map(sections_of_subnetwork));
+    rows.push(row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys));
     rows.extend(transports.iter().flat_map(sections_of));
     rows.extend(policing());
     rows.extend([
@@ -250,7 +278,8 @@ pub fn schema(registry: &Registry) -> String {
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
     let impairments = json!({ "type": "array", "items": choice("impairment") });
-    let on_links = [
+    let fields_of = |own| on_links(own, registry);
+    let mechanisms = [
         ("queue", choice("queue")),
         ("conditioner", conditioner),
         ("conditioners", conditioners),
@@ -259,11 +288,11 @@ pub fn schema(registry: &Registry) -> String {
         ("explicit_rate", choice("explicit_rate")),
         ("impairment", choice("impairment")),
         ("impairments", impairments),
-        ("rate_steps", json!({ "type": "array", "items": object(RateStepParameters::FIELDS, []) })),
     ];
-    let reverse = object(ReverseParameters::FIELDS, on_links.clone());
+    let on_links: Vec<_> = mechanisms.into_iter().chain(kinds_on_links(registry)).collect();
+    let reverse = object(&fields_of(ReverseParameters::FIELDS), on_links.clone());
     let ours = [("reverse", reverse), ("failure", object(FailureParameters::FIELDS, []))];
-    let on_link: Vec<_> = on_links.into_iter().chain(ours).collect();
+    let on_link = on_links.into_iter().chain(ours);
     let mut on_flow: Vec<_> = registry
         .entries::<Transports>()
         .iter()
@@ -283,21 +312,23 @@ pub fn schema(registry: &Registry) -> String {
         ("termination", choice("termination")),
         ("probing", object(ProbingParameters::FIELDS, [])),
     ];
-    let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
-    let stations = named(object(StationParameters::FIELDS, []));
-    let on_ring = [("fairness", choice("fairness")), ("station", stations)];
+    let subnetwork = |entry: &Entry<SubnetworkKind>| {
+        let SubnetworkKind { laws, sections, .. } = entry.build;
+        let own = sections_within(registry, laws, sections);
+        (entry.name, named(object(entry.fields, own)))
+    };
+    let links = [("links", named(object(&fields_of(LinkParameters::FIELDS), on_link)))];
+    let subnetworks = registry.entries::<Subnetworks>().iter().map(subnetwork);
     let mut schema = object(
         ScenarioParameters::FIELDS,
-        [
-            ("links", named(object(LinkParameters::FIELDS, on_link))),
-            ("rings", named(object(RingParameters::FIELDS, on_ring))),
+        links.into_iter().chain(subnetworks).chain([
             ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
             ("hosts", named(object(HostParameters::FIELDS, []))),
             ("flows", named(object(FlowParameters::FIELDS, on_flow))),
             ("record", object(RecordParameters::FIELDS, [])),
             ("include", included()),
-            ("sites", repeated()),
-        ],
+            ("sites", repeated(registry)),
+        ]),
     );
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Forebay scenario");
@@ -312,12 +343,26 @@ pub fn schema(registry: &Registry) -> String {
 /// The section of a transport.
 fn transport(registry: &Registry, entry: &Entry<TransportKind>) -> Json {
     let TransportKind { laws, sections, .. } = entry.build;
+    object(entry.fields, sections_within(registry, laws, sections))
+}
+
+/// The keys of a section beside its parameters: `laws` that it chooses, and `sections` within.
+fn sections_within(
+    registry: &Registry,
+    laws: &[&'static str],
+    sections: &[InnerSection],
+) -> Vec<(&'static str, Json)> {
     let laws = laws.iter().map(|law| (*law, choice(registry, law)));
     let inner = sections.iter().map(|inner| {
         let own = object(inner.fields, []);
-        (inner.key, if inner.list { json!({ "type": "array", "items": own }) } else { own })
+        let all = match inner.form {
+            InnerForm::One => own,
+            InnerForm::List => json!({ "type": "array", "items": own }),
+            InnerForm::Named(_) => named(own),
+        };
+        (inner.key, all)
     });
-    object(entry.fields, laws.chain(inner))
+    laws.chain(inner).collect()
 }
 
 /// Names of other files of the scenario.
@@ -330,7 +375,7 @@ fn included() -> Json {
 }
 
 /// Sites, and what each gets: values there can be `{site}`, which no other place allows.
-fn repeated() -> Json {
+fn repeated(registry: &Registry) -> Json {
     let parts = json!({ "type": "object", "additionalProperties": { "type": "object" } });
     let each = json!({
         "type": "array",
@@ -338,7 +383,10 @@ fn repeated() -> Json {
         "description": "The sites: their names, or tables of what stands for each {key}.",
     });
     let mut group = object(&[], [("each", each)]);
-    for part in ["links", "rings", "aggregates", "hosts", "flows"] {
+    for part in
+        [&["links"], subnetwork_keys(registry).as_slice(), &["aggregates", "hosts", "flows"]]
+            .concat()
+    {
         group["properties"][part] = parts.clone();
     }
     group["required"] = json!(["each"]);

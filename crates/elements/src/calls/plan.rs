@@ -8,8 +8,8 @@ use super::{CallCount, CallParameters, CallResult, Calls, ClassPlan, EdgePlan, S
 use crate::FlowGroup;
 use crate::rows::{Row, Rows};
 use crate::transport::{
-    CallLoad, End, Facts, FlowReader, GroupCounts, InnerSection, Packets, Transport, TransportKind,
-    Wiring, names_of,
+    CallLoad, End, Facts, FlowReader, GroupCounts, InnerForm, InnerSection, Packets, Transport,
+    TransportKind, Wiring, names_of,
 };
 
 /// Calls in the table of transports.
@@ -26,7 +26,7 @@ pub const ENTRY: Entry<TransportKind> = Entry {
             key: "surges",
             summary: "Calls that come with a reroute: a list of such tables.",
             fields: SurgeParameters::FIELDS,
-            list: true,
+            form: InnerForm::List,
         }],
         rows: &[CallResult::KIND],
         ..TransportKind::new(&read)

@@ -16,8 +16,12 @@
 //! delay. Results do not depend on any of this: each packet is processed in the order and with the
 //! time of its arrival.
 
+mod changes;
+mod core;
 mod discipline;
 mod fifo;
+mod fixed;
+mod kind;
 mod notifier;
 mod queueing;
 mod schedule;
@@ -28,30 +32,26 @@ mod waiting;
 
 use forebay_kernel::Stream;
 use forebay_laws::queue::Queue;
-use forebay_network::{Element, LinkId};
-use forebay_units::{Rate, Span};
+use forebay_network::LinkId;
+use forebay_parameters::Entry;
+use forebay_units::Span;
 
-use discipline::Discipline;
-use fifo::FifoLink;
+pub use changes::{ChangeParameters, RateStepParameters};
+pub use core::LinkCore;
+pub use fixed::Fixed;
+pub use kind::{Changes, Link, LinkKind, LinkKinds, LinkReader, ReadLink, link_keys, read_link};
 pub use notifier::Notifier;
-use queueing::Queueing;
 pub use schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule};
-use scheduled::ScheduledLink;
 pub use transmitter::Conditioning;
-use transmitter::Transmitter;
-use variable::VariableLink;
+pub use variable::Variable;
 
-/// The parts of a link.
+/// Every kind of link. Of those in place, the first takes a link whose keys it has.
+pub static LINKS: &[Entry<LinkKind>] = &[changes::ENTRY, fixed::ENTRY];
+
+/// The parts of a link, whatever its kind.
 pub struct LinkParts {
     /// The number of the link in the network.
     pub link: LinkId,
-    /// Rate of the transmitter.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Span,
-    /// Capacity over time in place of the rate, and propagation delays over time in place of the
-    /// delay, if these change.
-    pub changes: Option<(Capacity, DelaySchedule)>,
     /// Conditioners in the order in which packets pass them.
     pub conditioning: Vec<Conditioning>,
     /// The queue, and the random stream that it draws from.
@@ -67,37 +67,6 @@ pub struct LinkParts {
 /// simulated packet by packet: a packet that finds the link idle waits for the residual
 /// transmission time of a background packet, which is uniform over its transmission time.
 pub type BackgroundTraffic = (Span, Stream);
-
-/// A link in the form that suits its queue.
-#[must_use]
-pub fn link(parts: LinkParts) -> Box<dyn Element> {
-    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), .. } = parts;
-    let LinkParts { background, notifier, changes, .. } = parts;
-    if let Some(changes) = changes {
-        let discipline = Discipline::new(link, (queue.into_discipline(), stream), notifier);
-        return Box::new(VariableLink::new(link, changes, conditioning, discipline));
-    }
-    let transmitter = Transmitter::new(link, rate, delay, background);
-    // A congestion detector must see each packet at the time of its arrival, so such a link does
-    // not schedule transmissions at arrival.
-    let queue = match &notifier {
-        Some(_) => Queue::Disc(queue.into_discipline()),
-        None => queue,
-    };
-    let policy = match queue {
-        Queue::Fifo(law) => law,
-        Queue::Disc(law) => {
-            return if law.is_work_conserving() {
-                let discipline = Discipline::new(link, (law, stream), notifier);
-                Box::new(ScheduledLink::<false>::new(transmitter, conditioning, discipline))
-            } else {
-                let discipline = Discipline::new(link, (law, stream), notifier);
-                Box::new(ScheduledLink::<true>::new(transmitter, conditioning, discipline))
-            };
-        }
-    };
-    Box::new(FifoLink::new(policy, Queueing::new(transmitter, conditioning, stream)))
-}
 
 /// Timer token: a packet has reached the far end.
 pub(super) const OUT: u32 = 0;

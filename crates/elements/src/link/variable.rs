@@ -14,19 +14,54 @@
 
 use forebay_kernel::RingBuffer;
 use forebay_network::{Context, Element, LinkId, LogicalProcess, OwnCount, Packet};
-use forebay_units::{Size, Time};
+use forebay_units::{Rate, Size, Span, Time};
 
-use super::OUT;
 use super::discipline::Discipline;
+use super::kind::{Changes, Link};
 use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES};
 use super::transmitter::{Conditioning, InFlight, QueueOccupancy, Transmitter};
+use super::{LinkParts, OUT};
 use crate::count_arrival;
+
+/// A link whose capacity or propagation delay changes over time, as it was read.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// The rate that queue laws, conditioners and estimates take as its own.
+    pub rate: Rate,
+    /// Its propagation delay, at the start.
+    pub delay: Span,
+    /// Its capacity over time.
+    pub capacity: Capacity,
+    /// Its propagation delays over time.
+    pub delays: DelaySchedule,
+}
+
+impl Link for Variable {
+    fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+
+    fn changes(&self) -> Option<Changes<'_>> {
+        Some(Changes { capacity: Some(&self.capacity), delays: &self.delays })
+    }
+
+    fn element(&mut self, parts: LinkParts) -> Box<dyn Element> {
+        let LinkParts { link, conditioning, queue: (queue, stream), notifier, .. } = parts;
+        let discipline = Discipline::new(link, (queue.into_discipline(), stream), notifier);
+        let changes = (self.capacity.clone(), self.delays.clone());
+        Box::new(VariableLink::new(link, changes, conditioning, discipline))
+    }
+}
 
 /// Timer token: the transmitter is free and packets wait, or there is an opportunity.
 const SERVE: u32 = 1;
 
 /// A link whose capacity or propagation delay changes over time.
-pub(super) struct VariableLink {
+struct VariableLink {
     link: LinkId,
     capacity: Capacity,
     delays: DelaySchedule,
@@ -59,7 +94,7 @@ struct Sending {
 }
 
 impl VariableLink {
-    pub(super) fn new(
+    fn new(
         link: LinkId,
         (capacity, delays): (Capacity, DelaySchedule),
         conditioning: Vec<Conditioning>,

@@ -12,8 +12,8 @@ use super::{
 use crate::FlowGroup;
 use crate::rows::{Row, Rows};
 use crate::transport::{
-    End, Facts, FlowReader, GroupCounts, InnerSection, Packets, Transport, TransportKind, WayBack,
-    Wiring, names_of,
+    End, Facts, FlowReader, GroupCounts, InnerForm, InnerSection, Packets, Transport,
+    TransportKind, WayBack, Wiring, names_of,
 };
 
 /// Paced sources in the table of transports.
@@ -32,14 +32,14 @@ pub const ENTRY: Entry<TransportKind> = Entry {
                 summary: "Transfers in frames: one with a packet missing is lost, and can be sent \
                           again.",
                 fields: FrameParameters::FIELDS,
-                list: false,
+                form: InnerForm::One,
             },
             InnerSection {
                 key: "efcn",
                 summary: "Explicit forward congestion notification: receivers notify sources whose \
                           packets come marked.",
                 fields: EfcnParameters::FIELDS,
-                list: false,
+                form: InnerForm::One,
             },
         ],
         rows: &[PacedResult::KIND],

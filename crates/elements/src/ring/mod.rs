@@ -11,13 +11,18 @@
 //! station's port on the other ringlet, which is number `n - 1 - p` there.
 
 mod host;
+mod parameters;
+pub(crate) mod plan;
 mod port;
+mod rows;
 
 use forebay_laws::fairness::{RingClass, RingFairness, RingFrame, RingMessage};
 use forebay_network::{Context, Element, LinkId, LogicalProcess, OwnCount, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
+pub use parameters::{RingParameters, StationParameters};
 use port::{Port, Served};
+pub use rows::RingResult;
 
 /// The way of a route's packets on the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use forebay_elements::calls::{
     CallCount, CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
-use forebay_elements::link::{LinkParts, link};
+use forebay_elements::link::{Fixed, Link, LinkParts};
 use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
 use forebay_laws::LinkFacts;
@@ -247,11 +247,9 @@ fn metered(id: LinkId, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
         (law, streams.named(name))
     });
     let queue = section(&[], |section| (queue::DEFAULT.build)(section, &facts));
-    link(LinkParts {
-        changes: None,
+    let mut fixed = Fixed { rate, delay: Span::from_ms(3) };
+    fixed.element(LinkParts {
         link: id,
-        rate,
-        delay: Span::from_ms(3),
         conditioning: conditioning.collect(),
         queue: (queue, streams.named("queue")),
         background: None,

@@ -38,10 +38,10 @@ const TABLE: &str = "capture-";
 pub(crate) fn check_captures(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
     for name in plan.record.capture.iter().flatten() {
         let link = plan.links.iter().find(|link| link.name == *name);
-        let links = plan.links.iter().filter(|link| link.span.is_none());
+        let links = plan.links.iter().filter(|link| link.inner.is_none());
         let message = match link {
-            Some(link) if link.span.is_none() => continue,
-            Some(_) => format!("\"{name}\" is a span of a ring; captured are links"),
+            Some(link) if link.inner.is_none() => continue,
+            Some(link) => format!("\"{name}\" is a part of {}; captured are links", link.path()),
             None => {
                 let names = links.clone().map(|link| link.name.as_str());
                 let hint = did_you_mean(name, names);
@@ -106,7 +106,7 @@ fn way_past(captured: &LinkPlan<'_>, link: &LinkPlan<'_>) -> Option<Way> {
     if link.name == captured.name {
         return Some(Way::Out);
     }
-    let back = link.from == captured.to && link.to == captured.from && link.span.is_none();
+    let back = link.from == captured.to && link.to == captured.from && link.inner.is_none();
     back.then_some(Way::In)
 }
 
@@ -171,9 +171,9 @@ impl Before {
     /// transmission time is not known: the packet is seen one propagation delay before its arrival,
     /// and if that delay changes too, at the far end.
     fn of(link: &LinkPlan<'_>) -> Self {
-        match &link.changes {
+        match link.changes() {
             None => Self { delay: link.delay, rate: Some(link.rate) },
-            Some((_, delays)) => Self { delay: delays.fixed().unwrap_or_default(), rate: None },
+            Some(changes) => Self { delay: changes.delays.fixed().unwrap_or_default(), rate: None },
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use forebay_elements::subnetwork_keys;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_laws::LinkFacts;
-use forebay_network::{DelayTable, ElementId, FlowId, LinkId};
+use forebay_network::{DelayTable, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Span, Time};
@@ -15,11 +16,11 @@ use crate::plan::aggregates::{AggregatePlan, read_aggregate};
 use crate::plan::around::Around;
 use crate::plan::flows::{FlowPlan, read_flow};
 use crate::plan::hosts::{HostNodes, HostTags, check_groups, groups_of};
-use crate::plan::links::{LinkPlan, read_link};
+use crate::plan::links::{LinkPlan, join, read_link};
 use crate::plan::rerouting::{Rerouting, draw_failures};
-use crate::plan::rings::{RingPlan, leg, read_ring};
 use crate::plan::roads::Roads;
 use crate::plan::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
+use crate::plan::subnetworks::{SubnetworkPlan, check_ways, kinds_in, read_subnetworks};
 use crate::plan::topology::Topology;
 use crate::plan::unlimited::warn_of_unlimited_queues;
 use crate::plan::{Plan, Wired};
@@ -41,7 +42,8 @@ impl<'a> Plan<'a> {
         registry: &'a Registry,
     ) -> Result<Self, Problem> {
         let root = Section::root(root, echo)?.with_registry(registry);
-        let parameters = ScenarioParameters::read_among(&root, SCENARIO_SECTIONS)?;
+        let keys = [&[LINKS], subnetwork_keys(registry).as_slice(), SCENARIO_SECTIONS].concat();
+        let parameters = ScenarioParameters::read_among(&root, &keys)?;
         check_times(&root, &parameters)?;
         let record = match root.section("record")? {
             Some(section) => read_record(&section)?,
@@ -50,19 +52,18 @@ impl<'a> Plan<'a> {
         let facts = facts_of_links(&root, &record);
         let mut links = Vec::new();
         let mut topology = Topology::default();
-        let rings = root.section("rings")?;
-        if let Some(section) = section_of_links(&root, rings.is_some())? {
+        let kind = kinds_in(&root).next().map(|entry| entry.name);
+        if let Some(section) = section_of_links(&root, kind.is_some())? {
             check_names(&section)?;
             for name in section.keys() {
                 let inner = section.section(name)?.expect("the key is present");
                 for plan in read_link(name, &inner, &facts)? {
-                    plan.check_failures(parameters.duration, rings.is_some(), &inner)?;
+                    plan.check_failures(parameters.duration, kind, &inner)?;
                     join(&mut topology, &mut links, plan).map_err(|m| inner.fail("to", m))?;
                 }
             }
         }
-        let rings =
-            rings.map_or(Ok(Vec::new()), |rings| read_rings(&rings, &mut topology, &mut links))?;
+        let subnetworks = read_subnetworks(&root, &mut topology, &mut links)?;
         let aggregates = read_aggregates(&root)?;
         let around = Around {
             topology: &topology,
@@ -70,7 +71,7 @@ impl<'a> Plan<'a> {
             aggregates: &aggregates,
             duration: parameters.duration,
         };
-        let flows = read_flows(&root, &around, &rings)?;
+        let flows = read_flows(&root, &around, &subnetworks)?;
         let host_tags = HostTags::read(&root, &flows)?;
         facts.flows.place(flows.iter().map(|flow| flow.count));
         check_bursts(&links, &flows)?;
@@ -83,7 +84,7 @@ impl<'a> Plan<'a> {
             parameters,
             record,
             links,
-            rings,
+            subnetworks,
             aggregates,
             flows,
             groups: facts.flows,
@@ -102,21 +103,21 @@ impl<'a> Plan<'a> {
     pub(crate) fn wire(&mut self, streams: &Streams, order: &mut TieOrder) -> Wired {
         let mut network = Network::new();
         draw_failures(&mut self.links, streams, Time::ZERO + self.parameters.duration);
-        let rings: Vec<ElementId> = self.rings.iter().map(|_| network.reserve()).collect();
+        let places = self.reserve(&mut network);
         let links: Vec<LinkId> = self.links.iter().map(|_| network.add_link()).collect();
+        let allocates: Vec<bool> = self.links.iter().map(LinkPlan::allocates).collect();
         let mut elements = vec![Vec::new(); links.len()];
         for at in order.of(links.len()) {
             let link = &mut self.links[at];
-            elements[at] = match link.span {
-                Some(span) => vec![rings[span.ring]],
+            elements[at] = match link.inner {
+                Some(inner) => vec![inner.element(&places)],
                 None => link.wire(links[at], &mut network, streams),
             };
         }
-        let placed = self.links.iter().zip(&elements);
-        let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<ElementId>)| {
-            if link.allocates { elements.first().copied() } else { None }
-        };
-        let allocators = placed.map(allocator).collect();
+        let allocators = allocates.iter().zip(&elements);
+        let allocators = allocators
+            .map(|(allocates, elements)| elements.first().copied().filter(|_| *allocates))
+            .collect();
         let rerouting = Rerouting::of(&self.links);
         let roads = Roads { links, elements, allocators, rerouting, ..Roads::default() };
         let firsts: Vec<FlowId> =
@@ -147,37 +148,12 @@ impl<'a> Plan<'a> {
             }
             aggregate.wire(classes, &mut network, streams);
         }
-        debug_assert!(self.rings.is_empty() || roads.rerouting.is_none(), "refused when read");
-        for (number, element) in rings.into_iter().enumerate() {
-            self.place_ring((number, element), &roads, &mut network, streams);
+        debug_assert!(places.is_empty() || roads.rerouting.is_none(), "refused when read");
+        for place in places.into_iter().enumerate() {
+            self.place_subnetwork(place, &roads, &mut network, streams);
         }
         let routes = roads.laid.into_inner();
         Wired { network, links: roads.elements, senders, routes }
-    }
-
-    /// Make the element of ring `number`, for whose place the routes are laid.
-    fn place_ring(
-        &self,
-        (number, element): (usize, ElementId),
-        roads: &Roads,
-        network: &mut Network,
-        streams: &Streams,
-    ) {
-        let mut legs = Vec::new();
-        for (route, links) in &*roads.laid.borrow() {
-            let spans: Vec<_> = links.iter().map(|link| self.links[*link].span).collect();
-            let place = route.index();
-            if legs.len() <= place {
-                legs.resize(place + 1, None);
-            }
-            legs[place] = leg(number, &spans).expect("ways were checked when they were read");
-        }
-        let spans = self.links.iter().zip(&roads.links);
-        let links: Vec<LinkId> = spans
-            .filter(|(link, _)| link.span.is_some_and(|span| span.ring == number))
-            .map(|(_, id)| *id)
-            .collect();
-        network.place(element, Box::new(self.rings[number].element(&links, legs, streams)));
     }
 }
 
@@ -185,7 +161,7 @@ impl<'a> Plan<'a> {
 fn read_flows(
     root: &Section<'_>,
     around: &Around<'_>,
-    rings: &[RingPlan],
+    subnetworks: &[SubnetworkPlan],
 ) -> Result<Vec<FlowPlan>, Problem> {
     let mut flows: Vec<FlowPlan> = Vec::new();
     let section = required(root, "flows")?;
@@ -195,10 +171,10 @@ fn read_flows(
     for name in section.keys() {
         let inner = section.section(name)?.expect("the key is present");
         let mut plan = read_flow(name, &inner, around)?;
-        plan.report_rtt = plan.there.iter().any(|number| around.links[*number].uses_rtt);
+        plan.report_rtt = plan.there.iter().any(|number| around.links[*number].uses_rtt());
         members.add(&plan, &flows, &inner)?;
         hosts.add(&plan, around.topology, &inner)?;
-        check_rings(&plan, rings, around.links, &inner)?;
+        check_ways(&plan, subnetworks, around.links, &inner)?;
         count += u64::from(plan.count);
         flows.push(plan);
         if count > MAX_FLOWS {
@@ -211,12 +187,12 @@ fn read_flows(
     Ok(flows)
 }
 
-/// The section of links, which there must be unless there are rings.
+/// The section of links, which there must be unless there are subnetworks.
 fn section_of_links<'a>(
     root: &Section<'a>,
-    has_rings: bool,
+    has_others: bool,
 ) -> Result<Option<Section<'a>>, Problem> {
-    if has_rings { root.section("links") } else { required(root, "links").map(Some) }
+    if has_others { root.section(LINKS) } else { required(root, LINKS).map(Some) }
 }
 
 /// Facts that the laws of all links may use, besides the rate of each.
@@ -224,77 +200,6 @@ fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
     let [flows, hosts] = ["flows", "hosts"].map(|key| root.section(key).ok().flatten());
     let flows = groups_of(flows.as_ref(), hosts.as_ref());
     LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }
-}
-
-/// Add a link between two nodes that are not joined yet.
-fn join<'a>(
-    topology: &mut Topology,
-    links: &mut Vec<LinkPlan<'a>>,
-    plan: LinkPlan<'a>,
-) -> Result<(), String> {
-    let delay = plan.delay.ps();
-    if let Some(other) = topology.add(&plan.from, &plan.to, links.len(), delay) {
-        let other = &links[other].name;
-        return Err(format!(
-            "a link from \"{}\" to \"{}\" exists already: {other}",
-            plan.from, plan.to
-        ));
-    }
-    links.push(plan);
-    Ok(())
-}
-
-fn read_rings<'a>(
-    rings: &Section<'a>,
-    topology: &mut Topology,
-    links: &mut Vec<LinkPlan<'a>>,
-) -> Result<Vec<RingPlan>, Problem> {
-    check_names(rings)?;
-    let mut read = Vec::new();
-    for name in rings.keys() {
-        let section = rings.section(name)?.expect("the key is present");
-        let ring = read_ring(name, &section)?;
-        for span in ring.spans(read.len()) {
-            let only = !ring.doubles(span.span);
-            let plan = LinkPlan::of_span(span, &ring, &section);
-            if only {
-                join(topology, links, plan).map_err(|message| section.fail("stations", message))?;
-            } else {
-                links.push(plan);
-            }
-        }
-        read.push(ring);
-    }
-    Ok(read)
-}
-
-/// Packets pass a ring once, on one ringlet, and fit into its buffers.
-fn check_rings(
-    plan: &FlowPlan,
-    rings: &[RingPlan],
-    links: &[LinkPlan<'_>],
-    section: &Section<'_>,
-) -> Result<(), Problem> {
-    if rings.is_empty() {
-        return Ok(());
-    }
-    for way in [&plan.there, &plan.back] {
-        let spans: Vec<_> = way.iter().map(|link| links[*link].span).collect();
-        for (number, ring) in rings.iter().enumerate() {
-            let passes = leg(number, &spans)
-                .map_err(|wrong| section.fail("route", format!("{wrong}: rings.{}", ring.name)))?;
-            if passes.is_some() && plan.largest > ring.largest() {
-                let message = format!(
-                    "packets of {} B are larger than rings.{} takes ({} B)",
-                    plan.largest,
-                    ring.name,
-                    ring.largest()
-                );
-                return Err(section.fail("", message));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {
@@ -402,7 +307,7 @@ fn read_record(section: &Section<'_>) -> Result<RecordParameters, Problem> {
 fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Problem> {
     for flow in flows {
         for number in &flow.there {
-            if let Some((burst, problem)) = &links[*number].burst
+            if let Some((burst, problem)) = links[*number].burst()
                 && *burst < flow.largest
             {
                 let message = format!(

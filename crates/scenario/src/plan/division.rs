@@ -84,7 +84,7 @@ impl Map {
         let work = vec![0.0; nodes.len()];
         let mut map = Self { ways, work, pairs: Vec::new() };
         // A ring is one element, and a link that changes does not know departures in advance.
-        let whole = |link: &LinkPlan<'_>| link.span.is_some() || link.changes.is_some();
+        let whole = |link: &LinkPlan<'_>| !link.is_divisible();
         for (way, _) in map.ways.iter().zip(&plan.links).filter(|(_, link)| whole(link)) {
             map.pairs.push((way.from, way.to));
         }

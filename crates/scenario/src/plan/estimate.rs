@@ -75,7 +75,7 @@ pub(crate) fn estimate(plan: &Plan<'_>, record: bool) -> Estimate {
     for (number, link) in plan.links.iter().enumerate() {
         let bits = offered.bits[number].max(8.0);
         let path = || link.path().to_owned();
-        if link.holds_all {
+        if link.holds_all() {
             let over = offered.fixed[number] - link.rate.bps() as f64;
             let waiting = (over * offered.seconds[number] / bits).max(0.0);
             let what = format!("{waiting:.0} packets in a queue without limit");

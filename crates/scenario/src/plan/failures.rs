@@ -1,10 +1,9 @@
 //! Links that fail and come back.
 
-use forebay_elements::link::{Capacity, DelaySchedule, RateSchedule};
 use forebay_kernel::Streams;
-use forebay_laws::impairment::{OutageParameters, OutagePlan};
+use forebay_laws::impairment::{Impairment, OutageParameters, OutagePlan, outages};
 use forebay_parameters::{Parameters, Problem, Section, choice, parameters};
-use forebay_units::{Rate, Span, Time};
+use forebay_units::{Span, Time};
 
 parameters! {
     /// Failures and repairs of a link, both directions of it, and the reaction of the network.
@@ -37,7 +36,7 @@ pub(crate) struct Failure {
     /// Names the random stream.
     path: String,
     pub(crate) detection: Span,
-    pub(crate) waiting: Waiting,
+    waiting: Waiting,
     /// Times at which it goes down, each with the time at which it is up again.
     pub(crate) times: Vec<(Time, Time)>,
 }
@@ -70,22 +69,13 @@ impl Failure {
         self.times = self.plan.clone().outages(end, &mut streams.named(&self.path));
     }
 
-    /// A link of `rate` and `delay` that pauses while it is down.
-    pub(crate) fn pauses(&self, rate: Rate, delay: Span) -> (Capacity, DelaySchedule) {
-        let mut steps: Vec<(Span, Rate)> = vec![(Span::ZERO, rate)];
-        for (from, until) in &self.times {
-            for (at, rate) in [(*from, Rate::from_bps(0)), (*until, rate)] {
-                let at = at.since(Time::ZERO);
-                // It can fail at the instant at which it came back.
-                if steps.last().is_some_and(|(last, _)| *last == at) {
-                    steps.pop();
-                }
-                if at < Span::MAX {
-                    steps.push((at, rate));
-                }
-            }
-        }
-        let delays = DelaySchedule::new(vec![(Span::ZERO, delay)], None);
-        (Capacity::Rates(RateSchedule::new(&steps, None)), delays)
+    /// Returns true if packets wait while the link is down: its transmitter pauses.
+    pub(crate) fn pauses(&self) -> bool {
+        self.waiting == Waiting::Kept
+    }
+
+    /// The law of a wire that loses what it carries while the link is down, unless it pauses.
+    pub(crate) fn outages(&self) -> Option<Box<dyn Impairment>> {
+        (!self.pauses()).then(|| outages(&self.times))
     }
 }

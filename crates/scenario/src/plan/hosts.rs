@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_laws::{FlowGroups, NamedGroup, NamedHost};
-use forebay_parameters::{Parameters, Problem, Section, Value, did_you_mean};
+use forebay_parameters::{Parameters, Problem, Section, Value, did_you_mean, name_fault};
 
 use crate::plan::flows::FlowPlan;
 use crate::plan::sections::{FlowParameters, HostParameters};
 use crate::plan::tags::{check_tags, tags_of};
 use crate::plan::topology::Topology;
-use crate::read::names::{check_names, fault};
+use crate::read::names::check_names;
 
 /// The keys of a group that name its hosts, where its flows begin and end, and those of their
 /// nodes.
@@ -67,7 +67,7 @@ impl HostNodes {
             if host == node {
                 continue;
             }
-            if let Some(fault) = fault(host) {
+            if let Some(fault) = name_fault(host) {
                 return Err(section.fail(key, format!("{host:?}: {fault}")));
             }
             if topology.require(host).is_ok() {

@@ -1,34 +1,25 @@
 //! Reading links and making their elements.
 
+use forebay_elements::InnerLink;
 use forebay_elements::allocator::RateAllocator;
+use forebay_elements::bounds::{check_delay, check_rate};
 use forebay_elements::impairments::ImpairedWire;
-use forebay_elements::link::{Capacity, Conditioning, DelaySchedule, LinkParts, Notifier, link};
+use forebay_elements::link::{self, Changes, Conditioning, Link, LinkParts, Notifier, link_keys};
 use forebay_elements::shaper::Shaper;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_laws::LinkFacts;
-use forebay_laws::conditioner::Conditioners;
-use forebay_laws::detector::CongestionDetector;
-use forebay_laws::detector::Detectors;
-use forebay_laws::explicit_rate::ExplicitRate;
-use forebay_laws::explicit_rate::ExplicitRates;
-use forebay_laws::impairment::{Impairment, Impairments, outages};
-use forebay_laws::queue::{self, Queue, Queues};
-use forebay_laws::shaper::Shapers;
-use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
-use forebay_parameters::{
-    Category, Chosen, Parameters, Problem, Section, choose, choose_all, choose_or,
-};
+use forebay_network::{Element, ElementId, LinkId};
+use forebay_parameters::{Parameters, Problem, Section};
 use forebay_units::{Rate, Size, Span, Time};
 
-use crate::plan::bounds::{check_delay, check_rate};
-use crate::plan::failures::{Failure, Waiting};
-use crate::plan::rings::{RingPlan, RingSpan, SpanPlan};
-use crate::plan::schedules::Wire;
+use crate::plan::failures::Failure;
+use crate::plan::laws::LinkLaws;
 use crate::plan::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters,
 };
 use crate::plan::tags::check_tags;
+use crate::plan::topology::Topology;
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -40,32 +31,20 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) rate: Rate,
     /// Its propagation delay, of a link that changes the first one.
     pub(crate) delay: Span,
-    /// Its capacity over time and its delays, if it changes.
-    pub(crate) changes: Option<(Capacity, DelaySchedule)>,
+    /// The link as its kind reads it, if it is not within a subnetwork.
+    own: Option<Box<dyn Link>>,
     /// Its failures, if it has any.
     pub(crate) failure: Option<Failure>,
     background: Option<Size>,
     notice_size: Size,
     /// The section of its mechanisms; its path names the random streams.
     section: Section<'a>,
-    /// The mechanisms, checked and ready to be wired.
-    parts: Option<Parts>,
-    /// The smallest burst that its meters let pass, and where that was said.
-    pub(crate) burst: Option<(u64, Problem)>,
-    /// True if one of its conditioners adapts to round-trip times.
-    pub(crate) uses_rtt: bool,
-    /// True if it has a congestion detector.
-    pub(crate) detects: bool,
-    /// True if it gives explicit rates: then the first of its elements is what gives them.
-    pub(crate) allocates: bool,
-    /// True if its queue never drops a packet.
-    pub(crate) holds_all: bool,
+    /// The mechanisms until they are wired.
+    laws: Option<LinkLaws>,
     /// True if its queue may hold packets back while the transmitter is free: it shapes.
     pub(crate) holds_back: bool,
-    /// True if its shaper or its conditioners bound what comes to its queue.
-    pub(crate) bounds_load: bool,
-    /// Its span of a ring, if it is one.
-    pub(crate) span: Option<RingSpan>,
+    /// Its place in a subnetwork, if it has one.
+    pub(crate) inner: Option<Inner>,
     /// Number of its part of the element: a ring has one for each span.
     pub(crate) part: u32,
     pub(crate) tags: Vec<String>,
@@ -73,13 +52,22 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) beyond: usize,
 }
 
-struct Parts {
-    queue: Queue,
-    shaper: Option<Box<dyn ShaperLaw>>,
-    conditioners: Vec<Box<dyn Conditioner>>,
-    detector: Option<Box<dyn CongestionDetector>>,
-    explicit_rate: Option<Box<dyn ExplicitRate>>,
-    impairments: Vec<Box<dyn Impairment>>,
+/// The place of a link in a subnetwork.
+#[derive(Clone, Copy)]
+pub(crate) struct Inner {
+    /// The subnetwork.
+    pub(crate) subnetwork: usize,
+    /// Its number among the links of that.
+    pub(crate) link: usize,
+    /// The element that it is a part of, among those of that.
+    pub(crate) element: usize,
+}
+
+impl Inner {
+    /// The element that the link is a part of, among those of all subnetworks.
+    pub(crate) fn element(self, elements: &[Vec<ElementId>]) -> ElementId {
+        elements[self.subnetwork][self.element]
+    }
 }
 
 /// Size of notifications unless the scenario says otherwise: a cell.
@@ -92,28 +80,22 @@ pub(crate) fn read_link<'a>(
     section: &Section<'a>,
     around: &LinkFacts,
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
-    let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
+    let kinds = link_keys(section.registry());
+    let parameters = LinkParameters::read_among(section, &[LINK_MECHANISMS, &kinds].concat())?;
     check_delay(section, "delay", parameters.delay)?;
-    let wire = Wire::read(section, parameters.rate, parameters.delay, parameters.changes)?;
-    check_rate(section, wire.rate)?;
-    if parameters.residual.is_some() && wire.changes.is_some() {
-        let message = "goes with a fixed rate only; this link changes";
-        return Err(section.fail("residual", message));
-    }
-    if parameters.residual.is_some_and(|size| !(1..=65_535).contains(&size.bytes())) {
-        return Err(section.fail("residual", "is not a packet size; allowed are 1 B to 65535 B"));
-    }
+    let own = link::read_link(section, (parameters.rate, None), parameters.delay)?;
+    check_rate(section, own.rate())?;
+    check_size(section, "residual", parameters.residual)?;
     if parameters.from == parameters.to {
         let message = format!("\"{}\" is also the near end; a link joins two nodes", parameters.to);
         return Err(section.fail("to", message));
     }
     let ends = [parameters.from.clone(), parameters.to.clone()];
-    let (rate, delay) = (parameters.rate.unwrap_or(wire.rate), parameters.delay);
-    let mut there = LinkPlan::plain(name.to_owned(), ends, wire, section.clone());
+    let (rate, delay) = (parameters.rate.unwrap_or(own.rate()), parameters.delay);
+    let mut there = LinkPlan::of_kind(name.to_owned(), ends, own, section.clone());
     there.background = parameters.residual;
     there.failure = Failure::read(section)?;
-    there.check_pauses(section)?;
-    let failure = there.failure.clone();
+    there.check_kind(section)?;
     there.notice_size = notice_size(section, parameters.notice_size)?;
     there.tags = check_tags(section, parameters.tags.as_ref())?;
     let reverse = section.section("reverse")?;
@@ -123,54 +105,88 @@ pub(crate) fn read_link<'a>(
         }
         return Ok(vec![there.prepare(around)?]);
     }
-    let own = Section::empty(format!("{}.reverse", section.path()), section.echo());
+    let name = format!("{name}.reverse");
     let ends = [parameters.to, parameters.from];
-    let wire = Wire::fixed(rate, delay);
-    let mut back = LinkPlan::plain(format!("{name}.reverse"), ends, wire, own);
-    back.tags.clone_from(&there.tags);
-    if let Some(reverse) = reverse {
-        let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
-        let delay = other.delay.unwrap_or(delay);
-        check_delay(&reverse, "delay", delay)?;
-        let own_rate = other.rate.or_else(|| other.changes.trace.is_none().then_some(rate));
-        let wire = Wire::read(&reverse, own_rate, delay, other.changes)?;
-        check_rate(&reverse, wire.rate)?;
-        (back.rate, back.delay, back.changes) = (wire.rate, wire.delay, wire.changes);
-        back.notice_size = notice_size(&reverse, other.notice_size)?;
-        if other.tags.is_some() {
-            back.tags = check_tags(&reverse, other.tags.as_ref())?;
+    let mut back = match reverse {
+        Some(reverse) => {
+            let among = [REVERSE_MECHANISMS, &kinds].concat();
+            let other = ReverseParameters::read_among(&reverse, &among)?;
+            let delay = other.delay.unwrap_or(delay);
+            check_delay(&reverse, "delay", delay)?;
+            let own = link::read_link(&reverse, (other.rate, Some(rate)), delay)?;
+            check_rate(&reverse, own.rate())?;
+            let notice_size = notice_size(&reverse, other.notice_size)?;
+            let tags = match &other.tags {
+                Some(_) => check_tags(&reverse, other.tags.as_ref())?,
+                None => there.tags.clone(),
+            };
+            LinkPlan { notice_size, tags, ..LinkPlan::of_kind(name, ends, own, reverse) }
         }
-        back.section = reverse;
-    }
-    back.failure = failure;
-    back.check_pauses(section)?;
+        None => {
+            let own = Section::empty(format!("{}.reverse", section.path()), section.echo());
+            let kind = Box::new(link::Fixed { rate, delay });
+            LinkPlan { tags: there.tags.clone(), ..LinkPlan::of_kind(name, ends, kind, own) }
+        }
+    };
+    back.failure = there.failure.clone();
+    back.check_kind(section)?;
     Ok(vec![there.prepare(around)?, back.prepare(around)?])
 }
 
 fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Problem> {
-    let size = size.unwrap_or(NOTICE);
-    if !(1..=65_535).contains(&size.bytes()) {
-        let message = "is not a packet size; allowed are 1 B to 65535 B";
-        return Err(section.fail("notice_size", message));
+    check_size(section, "notice_size", size)?;
+    Ok(size.unwrap_or(NOTICE))
+}
+
+fn check_size(section: &Section<'_>, key: &str, size: Option<Size>) -> Result<(), Problem> {
+    match size.filter(|size| !(1..=65_535).contains(&size.bytes())) {
+        Some(_) => Err(section.fail(key, "is not a packet size; allowed are 1 B to 65535 B")),
+        None => Ok(()),
     }
-    Ok(size)
+}
+
+/// Add a link between two nodes that are not joined yet.
+pub(crate) fn join<'a>(
+    topology: &mut Topology,
+    links: &mut Vec<LinkPlan<'a>>,
+    plan: LinkPlan<'a>,
+) -> Result<(), String> {
+    let delay = plan.delay.ps();
+    if let Some(other) = topology.add(&plan.from, &plan.to, links.len(), delay) {
+        let other = &links[other].name;
+        return Err(format!(
+            "a link from \"{}\" to \"{}\" exists already: {other}",
+            plan.from, plan.to
+        ));
+    }
+    links.push(plan);
+    Ok(())
 }
 
 impl<'a> LinkPlan<'a> {
-    /// A span of a ring, whose section is `section`.
-    pub(crate) fn of_span(span: SpanPlan, ring: &RingPlan, section: &Section<'a>) -> Self {
-        let name = format!("{}.{}", ring.name, span.name);
-        let wire = Wire::fixed(ring.rate(), span.delay);
-        let part = ring.part(span.span);
-        let plan = Self::plain(name, [span.from, span.to], wire, section.clone());
-        Self { span: Some(span.span), part, beyond: 1, ..plan }
+    /// A link of the subnetwork `name`, whose section is `section`.
+    pub(crate) fn of_subnetwork(
+        name: &str,
+        link: InnerLink,
+        place: Inner,
+        section: &Section<'a>,
+    ) -> Self {
+        let InnerLink { name: own, from, to, rate, delay, part, .. } = link;
+        let name = format!("{name}.{own}");
+        let plan = Self::plain(name, [from, to], (rate, delay), section.clone());
+        Self { inner: Some(place), part, beyond: 1, ..plan }
     }
 
-    /// A link between two nodes over the given wire, and nothing else yet.
+    /// A link between two nodes as its kind has read it, and nothing else yet.
+    fn of_kind(name: String, ends: [String; 2], own: Box<dyn Link>, section: Section<'a>) -> Self {
+        let plan = Self::plain(name, ends, (own.rate(), own.delay()), section);
+        Self { own: Some(own), ..plan }
+    }
+
     fn plain(
         name: String,
         [from, to]: [String; 2],
-        Wire { rate, delay, changes }: Wire,
+        (rate, delay): (Rate, Span),
         section: Section<'a>,
     ) -> Self {
         Self {
@@ -179,31 +195,98 @@ impl<'a> LinkPlan<'a> {
             to,
             rate,
             delay,
-            changes,
+            own: None,
             failure: None,
             background: None,
             notice_size: NOTICE,
             section,
-            parts: None,
-            burst: None,
-            uses_rtt: false,
-            detects: false,
-            allocates: false,
-            holds_all: false,
+            laws: None,
             holds_back: false,
-            bounds_load: false,
-            span: None,
+            inner: None,
             part: 0,
             tags: Vec::new(),
             beyond: 0,
         }
     }
+
+    /// Read the mechanisms.
+    fn prepare(self, around: &LinkFacts) -> Result<Self, Problem> {
+        let laws = LinkLaws::read(&self.section, self.rate, around)?;
+        Ok(Self { holds_back: !laws.queue.is_work_conserving(), laws: Some(laws), ..self })
+    }
+}
+
+/// Questions to its kind.
+impl LinkPlan<'_> {
+    /// Its capacity and its delay over time, if these change.
+    pub(crate) fn changes(&self) -> Option<Changes<'_>> {
+        self.own.as_ref()?.changes()
+    }
+
+    /// The bits that it offers between two times, if it changes.
+    pub(crate) fn offered(&self, window: (Time, Time)) -> Option<f64> {
+        self.own.as_ref()?.offered(window)
+    }
+
+    /// The least time that a packet of `size` takes from its queue to its far end.
+    pub(crate) fn least_time(&self, size: Size) -> Span {
+        let own = self.own.as_ref();
+        own.map_or(self.rate.transmission_time(size) + self.delay, |own| own.least_time(size))
+    }
+
+    /// Returns true if it may be idle while packets wait.
+    pub(crate) fn may_idle(&self) -> bool {
+        let own = self.own.as_ref().is_none_or(|own| own.may_idle());
+        own || self.background.is_some() || self.holds_back
+    }
+
+    /// Returns true if the network can be divided at its far end.
+    pub(crate) fn is_divisible(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.is_divisible())
+    }
+}
+
+/// Questions to its mechanisms, before it is wired.
+impl LinkPlan<'_> {
+    fn asks(&self, question: impl Fn(&LinkLaws) -> bool) -> bool {
+        self.laws.as_ref().is_some_and(question)
+    }
+
+    /// Returns true if one of its conditioners adapts to round-trip times.
+    pub(crate) fn uses_rtt(&self) -> bool {
+        self.asks(LinkLaws::uses_rtt)
+    }
+
+    /// Returns true if it has a congestion detector.
+    pub(crate) fn detects(&self) -> bool {
+        self.asks(|laws| laws.detector.is_some())
+    }
+
+    /// Returns true if it gives explicit rates: then the first of its elements is what gives them.
+    pub(crate) fn allocates(&self) -> bool {
+        self.asks(|laws| laws.explicit_rate.is_some())
+    }
+
+    /// Returns true if its queue never drops a packet.
+    pub(crate) fn holds_all(&self) -> bool {
+        self.asks(|laws| laws.queue.is_unlimited())
+    }
+
+    /// Returns true if its shaper or its conditioners bound what comes to its queue.
+    pub(crate) fn bounds_load(&self) -> bool {
+        self.asks(LinkLaws::bounds_load)
+    }
+
+    /// The smallest burst that its meters let pass, and where that was said.
+    pub(crate) fn burst(&self) -> Option<&(u64, Problem)> {
+        self.laws.as_ref()?.burst.as_ref()
+    }
 }
 
 impl LinkPlan<'_> {
-    /// Place of the link itself among its elements, if it is no span of a ring.
+    /// Place of the link itself among its elements, if it is not within a subnetwork.
     pub(crate) fn own_element(&self) -> Option<usize> {
-        if self.span.is_some() { None } else { self.beyond.checked_sub(1) }
+        if self.inner.is_some() { None } else { self.beyond.checked_sub(1) }
     }
 
     /// Path of its section.
@@ -211,99 +294,40 @@ impl LinkPlan<'_> {
         self.section.path()
     }
 
-    /// Refuse pauses of a link that changes in another way, or is filled by other traffic.
-    fn check_pauses(&self, section: &Section<'_>) -> Result<(), Problem> {
-        let pauses = self.failure.as_ref().is_some_and(|failure| failure.waiting == Waiting::Kept);
-        if pauses && (self.changes.is_some() || self.background.is_some()) {
+    /// Warn of the value under `key` of its section.
+    pub(crate) fn warn(&self, key: &str, message: String) {
+        self.section.warn(key, message);
+    }
+
+    /// Refuse background traffic and pauses of a kind of link that has none, and both together.
+    fn check_kind(&self, section: &Section<'_>) -> Result<(), Problem> {
+        let own = self.own.as_ref().expect("a link has a kind");
+        if self.background.is_some() && !own.takes_background() {
+            let message = "goes with a fixed rate only; this link changes";
+            return Err(section.fail("residual", message));
+        }
+        let pauses = self.failure.as_ref().is_some_and(Failure::pauses);
+        if pauses && (self.background.is_some() || own.pausing(&[]).is_none()) {
             let message = "waiting = \"kept\" goes with a fixed rate only, and without residual";
             return Err(section.fail("failure", message));
         }
         Ok(())
     }
 
-    /// Refuse failures that are too many within `duration`, or next to rings.
+    /// Refuse failures that are too many within `duration`, or next to subnetworks, of which a
+    /// `kind` is there.
     pub(crate) fn check_failures(
         &self,
         duration: Span,
-        has_rings: bool,
+        kind: Option<&str>,
         section: &Section<'_>,
     ) -> Result<(), Problem> {
         let Some(failure) = &self.failure else { return Ok(()) };
-        if has_rings {
-            let message = "is not possible in a network with rings";
+        if let Some(kind) = kind {
+            let message = format!("is not possible in a network with {kind}");
             return Err(section.fail("failure", message));
         }
         failure.check(duration, section)
-    }
-
-    /// The bits that it offers between two times, if it changes.
-    pub(crate) fn offered(&self, (from, to): (Time, Time)) -> Option<f64> {
-        self.changes.as_ref().map(|(capacity, _)| capacity.offered(from, to))
-    }
-
-    /// The least time that a packet of `size` takes from its queue to its far end.
-    pub(crate) fn least_time(&self, size: Size) -> Span {
-        match &self.changes {
-            None => self.rate.transmission_time(size) + self.delay,
-            // However fast it becomes.
-            Some((_, delays)) => delays.least(),
-        }
-    }
-
-    /// Read the mechanisms, so that every error shows before anything runs.
-    fn prepare(mut self, around: &LinkFacts) -> Result<Self, Problem> {
-        let facts = LinkFacts { rate: self.rate, ..around.clone() };
-        let section = &self.section;
-        let (entry, inner) = choose_or::<Queues>(section, "queue", queue::DEFAULT)?;
-        let queue = (entry.build)(&inner, &facts)?;
-        self.holds_all = queue.is_unlimited();
-        self.holds_back = !queue.is_work_conserving();
-        let shaper = choose::<Shapers>(section, "shaper")?
-            .map(|(entry, inner)| (entry.build)(&inner, &facts))
-            .transpose()?;
-        let mut conditioners: Vec<Box<dyn Conditioner>> = Vec::new();
-        let mut burst: Option<(u64, Problem)> = None;
-        for (entry, inner) in several::<Conditioners>(section, ["conditioner", "conditioners"])? {
-            let law = (entry.build)(&inner, &facts)?;
-            if let Some(least) = law.smallest_burst()
-                && burst.as_ref().is_none_or(|(known, _)| least < *known)
-            {
-                burst = Some((least, inner.fail("", "")));
-            }
-            conditioners.push(law);
-        }
-        if conditioners.iter().any(|law| law.colours()) {
-            refuse_implied_classes(section)?;
-        }
-        self.uses_rtt = conditioners.iter().any(|law| law.uses_rtt());
-        self.bounds_load = shaper.is_some() || polices(section);
-        let detector = choose::<Detectors>(section, "detector")?
-            .map(|(entry, inner)| (entry.build)(&inner, &facts))
-            .transpose()?;
-        if detector.as_ref().is_some_and(|law| law.watches_queue()) && !queue.tells_fullness() {
-            let message = "looks at how full the queue is, which this one does not tell: use \
-                           droptail, partial_buffer_sharing or push_out with a limit, or priority \
-                           over such by precedence";
-            return Err(section.fail("detector", message));
-        }
-        self.detects = detector.is_some();
-        let explicit_rate = choose::<ExplicitRates>(section, "explicit_rate")?
-            .map(|(entry, inner)| (entry.build)(&inner, &facts))
-            .transpose()?;
-        self.allocates = explicit_rate.is_some();
-        let impairments = several::<Impairments>(section, ["impairment", "impairments"])?
-            .into_iter()
-            .map(|(entry, inner)| (entry.build)(&inner))
-            .collect::<Result<_, Problem>>()?;
-        self.parts =
-            Some(Parts { queue, shaper, conditioners, detector, explicit_rate, impairments });
-        self.burst = burst;
-        Ok(self)
-    }
-
-    /// Warn of the value under `key` of its section.
-    pub(crate) fn warn(&self, key: &str, message: String) {
-        self.section.warn(key, message);
     }
 
     /// Make this direction, which is link `id`; the elements that a packet passes.
@@ -313,107 +337,49 @@ impl LinkPlan<'_> {
         network: &mut Network,
         streams: &Streams,
     ) -> Vec<ElementId> {
-        let parts = self.parts.take().expect("a plan is prepared once and wired once");
+        let [near, beyond] = self.chain(id, streams);
+        self.beyond = near.len();
+        near.into_iter().chain(beyond).map(|element| network.add(element)).collect()
+    }
+
+    /// Its elements in the order in which packets pass them: those up to the link itself, and those
+    /// of its wire beyond.
+    fn chain(&mut self, id: LinkId, streams: &Streams) -> [Vec<Box<dyn Element>>; 2] {
+        let laws = self.laws.take().expect("a plan is prepared once and wired once");
         let path = self.section.path();
         let name = format!("{path}.conditioner");
-        let numbered = parts.conditioners.into_iter().zip(0..);
+        let numbered = laws.conditioners.into_iter().zip(0..);
         let mut conditioning: Vec<Conditioning> =
             numbered.map(|(law, at)| (law, streams.numbered(&name, at))).collect();
-        let mut elements = Vec::new();
-        if let Some(law) = parts.explicit_rate {
-            elements.push(network.add(Box::new(RateAllocator::new(law))));
+        let (mut near, mut beyond) = (Vec::<Box<dyn Element>>::new(), Vec::new());
+        if let Some(law) = laws.explicit_rate {
+            near.push(Box::new(RateAllocator::new(law)));
         }
-        if let Some(law) = parts.shaper {
-            let behind = std::mem::take(&mut conditioning);
-            elements.push(network.add(Box::new(Shaper::new(id, law, behind))));
+        if let Some(law) = laws.shaper {
+            near.push(Box::new(Shaper::new(id, law, std::mem::take(&mut conditioning))));
         }
-        let queue = (parts.queue, streams.named(&format!("{path}.queue")));
-        let LinkPlan { rate, delay, .. } = *self;
-        if let Some(failure) = self.failure.as_ref().filter(|it| it.waiting == Waiting::Kept) {
-            self.changes = Some(failure.pauses(rate, delay));
+        let mut wire = |law, stream| beyond.push(Box::new(ImpairedWire::new(id, law, stream)) as _);
+        if let Some(failure) = &self.failure {
+            match failure.outages() {
+                // It draws nothing.
+                Some(law) => wire(law, streams.named(&format!("{path}.failure"))),
+                None => self.own = self.own.as_ref().and_then(|own| own.pausing(&failure.times)),
+            }
         }
-        let background = self
-            .background
-            .map(|size| (rate.transmission_time(size), streams.named(&format!("{path}.residual"))));
-        let notifier = parts.detector.map(|law| Notifier::new(law, self.notice_size));
-        elements.push(network.add(link(LinkParts {
+        for (law, at) in laws.impairments.into_iter().zip(0..) {
+            wire(law, streams.numbered(&format!("{path}.impairment"), at));
+        }
+        let background = self.background.map(|size| {
+            (self.rate.transmission_time(size), streams.named(&format!("{path}.residual")))
+        });
+        let own = self.own.as_mut().expect("a link has a kind");
+        near.push(own.element(LinkParts {
             link: id,
-            rate,
-            delay,
-            changes: self.changes.clone(),
             conditioning,
-            queue,
+            queue: (laws.queue, streams.named(&format!("{path}.queue"))),
             background,
-            notifier,
-        })));
-        self.beyond = elements.len();
-        if let Some(failure) = self.failure.as_ref().filter(|it| it.waiting == Waiting::Lost) {
-            // It draws nothing.
-            let stream = streams.named(&format!("{path}.failure"));
-            let wire = ImpairedWire::new(id, outages(&failure.times), stream);
-            elements.push(network.add(Box::new(wire)));
-        }
-        for (law, at) in parts.impairments.into_iter().zip(0..) {
-            let stream = streams.numbered(&format!("{path}.impairment"), at);
-            elements.push(network.add(Box::new(ImpairedWire::new(id, law, stream))));
-        }
-        elements
+            notifier: laws.detector.map(|law| Notifier::new(law, self.notice_size)),
+        }));
+        [near, beyond]
     }
-}
-
-/// Refuse strict priority that goes by precedence because nothing else was said, behind a
-/// conditioner that writes colours: what it colours green would join the first class.
-fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
-    let queue = format!("{}.queue", section.path());
-    let echo = section.echo().borrow();
-    // A class of htb has a parameter of that name, which is no mechanism.
-    let mut schedulers = echo
-        .range(queue.clone()..)
-        .take_while(|(path, _)| path.starts_with(&queue))
-        .filter(|(path, value)| path.ends_with(".priority") && *value == "chosen")
-        .map(|(path, _)| path.as_str());
-    let says = |path: &str, key: &str| {
-        echo.get(&format!("{path}.{key}"))
-            .is_some_and(|value| value != crate::plan::sections::ABSENT)
-    };
-    let keys = ["classify", "map", "dscp", "ecn_classes", "rules", "flow_groups"];
-    match schedulers.find(|path| !keys.iter().any(|key| says(path, key))) {
-        None => Ok(()),
-        Some(path) => Err(section.fail(
-            "queue",
-            format!(
-                "\"priority\" would go by precedence, which a conditioner of this link writes: \
-                 the packets that it colours green would all join the first class. Say in {path} \
-                 what classes are: classify = \"precedence\" if colours are meant, else dscp = \
-                 [...]"
-            ),
-        )),
-    }
-}
-
-/// Returns true if a conditioner of the link drops what is out of profile, as far as the values
-/// tell that were read from its section.
-fn polices(section: &Section<'_>) -> bool {
-    let conditioners = format!("{}.conditioner", section.path());
-    let echo = section.echo().borrow();
-    let mut below =
-        echo.range(conditioners.clone()..).take_while(|(path, _)| path.starts_with(&conditioners));
-    below.any(|(path, value)| path.ends_with(".excess") && value == "drop")
-}
-
-/// Several mechanisms of a kind, such as `conditioner = {...}` or `conditioners = [{...}, {...}]`.
-fn several<'a, C: Category>(
-    section: &Section<'a>,
-    [one, all]: [&str; 2],
-) -> Result<Vec<Chosen<'a, C>>, Problem> {
-    let mut chosen = choose_all::<C>(section, all)?;
-    if let Some(single) = choose::<C>(section, one)? {
-        if section.node(all).is_some() {
-            let article = if one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-            let message = format!("there is {article} {one} already; use one of the two keys");
-            return Err(section.fail(all, message));
-        }
-        chosen.push(single);
-    }
-    Ok(chosen)
 }

@@ -2,20 +2,19 @@
 
 pub(crate) mod aggregates;
 pub(crate) mod around;
-pub(crate) mod bounds;
 pub(crate) mod build;
 pub(crate) mod division;
 pub(crate) mod estimate;
 pub(crate) mod failures;
 pub(crate) mod flows;
 pub(crate) mod hosts;
+pub(crate) mod laws;
 pub(crate) mod links;
 pub(crate) mod policing;
 pub(crate) mod rerouting;
-pub(crate) mod rings;
 pub(crate) mod roads;
-pub(crate) mod schedules;
 pub(crate) mod sections;
+pub(crate) mod subnetworks;
 pub(crate) mod tags;
 pub(crate) mod topology;
 pub(crate) mod unlimited;
@@ -29,15 +28,15 @@ use crate::plan::aggregates::AggregatePlan;
 use crate::plan::flows::FlowPlan;
 use crate::plan::hosts::HostTags;
 use crate::plan::links::LinkPlan;
-use crate::plan::rings::RingPlan;
 use crate::plan::sections::{RecordParameters, ScenarioParameters};
+use crate::plan::subnetworks::SubnetworkPlan;
 
 /// A scenario read and checked, ready to be wired.
 pub(crate) struct Plan<'a> {
     pub(crate) parameters: ScenarioParameters,
     pub(crate) record: RecordParameters,
     pub(crate) links: Vec<LinkPlan<'a>>,
-    pub(crate) rings: Vec<RingPlan>,
+    pub(crate) subnetworks: Vec<SubnetworkPlan>,
     pub(crate) aggregates: Vec<AggregatePlan>,
     pub(crate) flows: Vec<FlowPlan>,
     /// The same by name, with their hosts, as laws know them.

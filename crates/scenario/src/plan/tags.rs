@@ -1,8 +1,6 @@
 //! Tags: names that groups of flows, links or hosts have in common.
 
-use forebay_parameters::{Node, Problem, Section, Value};
-
-use crate::read::names::fault;
+use forebay_parameters::{Node, Problem, Section, Value, name_fault};
 
 /// The tags in the section of a group, a link or a host. What is no list of names is refused when
 /// the section is read.
@@ -26,7 +24,7 @@ pub(crate) fn check_tags(
 ) -> Result<Vec<String>, Problem> {
     let tags = given.cloned().unwrap_or_default();
     for (at, tag) in tags.iter().enumerate() {
-        if let Some(fault) = fault(tag) {
+        if let Some(fault) = name_fault(tag) {
             return Err(section.fail("tags", fault));
         }
         if tags[..at].contains(tag) {

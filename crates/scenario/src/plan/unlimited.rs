@@ -40,7 +40,7 @@ pub(crate) fn warn_of_unlimited_queues(links: &[LinkPlan<'_>], flows: &[FlowPlan
         } else {
             continue;
         };
-        let is_bounded = |link: &usize| links[*link].bounds_load || links[*link].holds_back;
+        let is_bounded = |link: &usize| links[*link].bounds_load() || links[*link].holds_back;
         if flow.policing.is_some() || flow.there.iter().any(is_bounded) {
             continue;
         }
@@ -82,7 +82,7 @@ impl<'p> Load<'p> {
 }
 
 fn is_unlimited(link: &LinkPlan<'_>) -> bool {
-    link.holds_all && !link.bounds_load
+    link.holds_all() && !link.bounds_load()
 }
 
 /// The slowest link of `way` that holds down what comes to the one at `place`, with its rate.

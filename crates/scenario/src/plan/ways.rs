@@ -64,7 +64,7 @@ pub(crate) fn ways_of_notices(
 ) -> Result<Vec<WayOfNotices>, Problem> {
     let Some(first) = there.first() else { return Ok(Vec::new()) };
     let source = &network.links[*first].from;
-    let detecting = there.iter().enumerate().filter(|(_, link)| network.links[**link].detects);
+    let detecting = there.iter().enumerate().filter(|(_, link)| network.links[**link].detects());
     detecting
         .map(|(passed, link)| {
             let plan = &network.links[*link];

@@ -3,7 +3,7 @@
 
 use std::slice::from_ref;
 
-use forebay_elements::{Row, RowKind, RowsOf, Transports};
+use forebay_elements::{Row, RowKind, RowsOf, Subnetworks, Transports};
 use forebay_network::Unit;
 use forebay_parameters::Registry;
 use serde_json::{Map, Value as Json, json};
@@ -14,7 +14,7 @@ use crate::results::drops::DropReasons;
 use crate::results::spread::{Quantiles, Spread};
 use crate::results::tags::TagResult;
 use crate::results::{FlowResult, GroupResult, LinkResult, RunResult};
-use crate::{HostResult, LatenessResult, PolicingResult, ResultColumn, RingResult};
+use crate::{HostResult, LatenessResult, PolicingResult, ResultColumn};
 
 /// A column of rows.
 const ROWS: ResultColumn = ResultColumn {
@@ -30,18 +30,13 @@ const ROWS: ResultColumn = ResultColumn {
 };
 
 /// The kinds of rows that not every run has, in order: those of the transports of `registry`, then
-/// of what flows can have beside, and of links.
+/// of what flows can have beside, of subnetworks, and of links.
 pub(crate) fn kinds(registry: &Registry) -> Vec<RowKind> {
     let transports = registry.entries::<Transports>().iter().flat_map(|entry| entry.build.rows);
-    let ours = [
-        TagResult::KIND,
-        PolicingResult::KIND,
-        LatenessResult::KIND,
-        RingResult::KIND,
-        ClassResult::KIND,
-    ];
+    let subnetworks = registry.entries::<Subnetworks>().iter().flat_map(|entry| entry.build.rows);
+    let of_flows = [TagResult::KIND, PolicingResult::KIND, LatenessResult::KIND];
     let mut kinds: Vec<RowKind> = Vec::new();
-    for kind in transports.chain(&ours) {
+    for kind in transports.chain(&of_flows).chain(subnetworks).chain(&[ClassResult::KIND]) {
         if kinds.iter().all(|known| known.name != kind.name) {
             kinds.push(*kind);
         }

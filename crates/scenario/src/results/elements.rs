@@ -16,7 +16,6 @@ use crate::plan::flows::FlowPlan;
 use crate::plan::{Plan, Wired};
 use crate::results::classes::class_rows;
 use crate::results::columns::kinds;
-use crate::results::rings::ring_rows;
 
 /// All rows of kinds that not every run has.
 pub(crate) fn tables(
@@ -28,9 +27,19 @@ pub(crate) fn tables(
     let mut tables = RowTables::of(&kinds(registry));
     add_transports(plan, wired, measured, &mut tables);
     add_policing(plan, wired, &mut tables);
-    tables.add(Rows::new(ring_rows(plan, wired, measured)));
+    add_subnetworks(plan, wired, measured, &mut tables);
     tables.add(Rows::new(class_rows(plan, wired, measured)));
     tables
+}
+
+/// Adds the rows of subnetworks.
+fn add_subnetworks(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &mut RowTables) {
+    let counters = wired.network.counters();
+    for (number, subnetwork) in plan.subnetworks.iter().enumerate() {
+        let links: Vec<_> = plan.links_within(number).map(|link| &counters.links[link]).collect();
+        let rows = subnetwork.own.rows(&subnetwork.name, &links, measured);
+        rows.into_iter().for_each(|rows| tables.add(rows));
+    }
 }
 
 /// The elements of a group of flows in a network.

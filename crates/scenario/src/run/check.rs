@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use forebay_elements::Packets;
 use forebay_elements::link::Capacity;
+use forebay_elements::{Packets, Transit};
 use forebay_invariants::{
     BucketPlace, BufferLimit, CallTotals, Changes, Checker, ElementPlace, FlowKind, FlowPlace,
     Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
@@ -15,6 +15,7 @@ use forebay_parameters::{Length, Node, Parameter, Value};
 use forebay_units::{Rate, Span, Time};
 
 use crate::plan::flows::FlowPlan;
+use crate::plan::links::Inner;
 use crate::plan::{Plan, Wired};
 use crate::results::RunResult;
 use crate::results::elements::visit_calls;
@@ -279,9 +280,9 @@ fn flow_kind(flow: &FlowPlan, first: usize) -> FlowKind {
 
 fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> LinkPlace {
     let link = &plan.links[number];
-    let ring = link.span.map(|span| {
-        let (high, buffers) = plan.rings[span.ring].classes();
-        RingPlace { ring: span.ring, high, buffers }
+    let ring = link.inner.and_then(|Inner { subnetwork: ring, .. }| {
+        let Transit { high, buffers } = plan.subnetworks[ring].own.transit()?;
+        Some(RingPlace { ring, high, buffers })
     });
     let path = format!("{}.", link.path());
     let has = |key: &str| {
@@ -292,10 +293,8 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     let own = || resolved.range(queue.clone()..).take_while(|(key, _)| key.starts_with(&queue));
     let given = || own().filter(|(_, value)| *value != crate::plan::sections::ABSENT);
     let has_part = |name: &str| given().any(|(key, _)| key.split('.').any(|part| part == name));
-    let residual = resolved.get(&format!("{path}residual"));
-    let background = residual.is_some_and(|value| value != crate::plan::sections::ABSENT);
     let mut buckets = Vec::new();
-    if ring.is_none() && has("conditioner.") {
+    if link.inner.is_none() && has("conditioner.") {
         for element in &wired.links[number] {
             wired.network.inspect(*element, &mut |fact| {
                 if let StateFact::Bucket(bucket) = fact
@@ -307,21 +306,22 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
             });
         }
     }
-    let changes = link.changes.as_ref().map(|(capacity, delays)| Changes {
-        offer: offer(capacity, Time::ZERO + plan.parameters.duration),
-        delay: delays.fixed(),
-        least_delay: delays.least(),
+    let end = Time::ZERO + plan.parameters.duration;
+    let changes = link.changes().map(|changes| Changes {
+        offer: changes.capacity.and_then(|capacity| offer(capacity, end)),
+        delay: changes.delays.fixed(),
+        least_delay: changes.delays.least(),
     });
     LinkPlace {
         changes,
         ends: (link.from.clone(), link.to.clone()),
         // A queue that shapes holds the packet that is next outside that which it took it from.
-        limit: if ring.is_some() || link.holds_back {
+        limit: if link.inner.is_some() || link.holds_back {
             BufferLimit::default()
         } else {
             limit(&path, resolved)
         },
-        may_idle: ring.is_some() || background || link.holds_back,
+        may_idle: link.may_idle(),
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment") || link.failure.is_some(),

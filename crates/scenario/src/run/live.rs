@@ -203,7 +203,7 @@ impl<'s> LiveRun<'s> {
                 "to": link.to,
                 "rate_bps": link.rate.bps(),
                 "delay_s": link.delay.seconds(),
-                "ring": link.span.is_some(),
+                "ring": link.inner.is_some(),
             })
         });
         let flows = plan.flows.iter().map(|flow| {

@@ -28,7 +28,7 @@ pub struct LinkPlace {
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Span,
-    /// True if it is a span of a ring.
+    /// True if it is within a subnetwork, as a span of a ring.
     pub is_span: bool,
     pub(crate) elements: Vec<ElementId>,
     pub(crate) part: u32,
@@ -74,7 +74,7 @@ impl Places {
             name: link.name.clone(),
             rate: link.rate,
             delay: link.delay,
-            is_span: link.span.is_some(),
+            is_span: link.inner.is_some(),
             elements: elements.clone(),
             part: link.part,
         });

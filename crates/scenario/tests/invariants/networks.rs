@@ -1,8 +1,10 @@
 //! Random networks: every mechanism of the registry, with its example varied, in networks of a few
 //! nodes. A network is decided by its number.
 
+use forebay_elements::Subnetworks;
+use forebay_elements::link::LinkKinds;
 use forebay_kernel::{Stream, Streams};
-use forebay_parameters::{About, Field, Node, Value};
+use forebay_parameters::{About, Category, Field, Node, Value};
 use forebay_scenario::{Registry, Scenario, registry};
 
 /// A random network.
@@ -15,14 +17,16 @@ pub struct Network {
     pub mechanisms: Vec<String>,
 }
 
-/// Every mechanism, as category and name.
+/// Every mechanism, as category and name: not kinds of links and of subnetworks, which are drawn
+/// with the mechanisms on them.
 pub fn every_mechanism() -> Vec<(&'static str, &'static str)> {
     let registry = registry();
     let of = |shelf: &dyn forebay_parameters::Shelf| {
         let name = shelf.name();
         shelf.entries().into_iter().map(move |entry| (name, entry.name)).collect::<Vec<_>>()
     };
-    registry.shelves().flat_map(of).collect()
+    let parts = [LinkKinds::NAME, Subnetworks::NAME];
+    registry.shelves().filter(|shelf| !parts.contains(&shelf.name())).flat_map(of).collect()
 }
 
 /// Network `number`: one mechanism after the other is in turn to be part of it.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use forebay_elements::Transports;
+use forebay_elements::link::LinkKinds;
+use forebay_elements::{Subnetworks, Transports};
 use forebay_network::record::RecordTable;
 use forebay_parameters::{About, Category};
 use forebay_scenario::registry;
@@ -14,7 +15,7 @@ use crate::support::{inline, record};
 /// needs beside it.
 fn network(place: &str, key: &str, value: &str) -> String {
     let own = format!("{key} = {value}");
-    let cbr = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
+    let cbr = CBR;
     let at = |wanted: &str| if place == wanted { own.as_str() } else { "" };
     let (link, flow) = match (place, key) {
         ("links.NAME", key) => (
@@ -55,6 +56,7 @@ fn network(place: &str, key: &str, value: &str) -> String {
 
 const HEAD: &str = "duration = \"4 s\"\nrecord = { series = \"100 ms\" }\n";
 const ENDS: &str = "from = \"a\"\nto = \"b\"\n";
+const CBR: &str = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
 const RATE: &str = "rate = \"1 Mbit/s\"\n";
 const DELAY: &str = "delay = \"10 ms\"\n";
 const LIMITED: &str = "queue = { droptail = { limit = \"20 packets\" } }";
@@ -76,12 +78,23 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
     let registry = registry();
     for shelf in registry.shelves() {
         let shown = |entry: &About| {
-            // Each transport is a key of its own, and its example those of a group of flows.
-            let text = if shelf.name() == Transports::NAME {
-                format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{ENDS}{}\n", entry.example)
-            } else {
-                let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(entry.example));
-                network(shelf.place(), shelf.name(), &value)
+            let example = entry.example;
+            // Each transport is a key of its own, and its example those of a group of flows; each
+            // kind of link or of subnetworks has, as its example, the keys of one.
+            let text = match shelf.name() {
+                Transports::NAME => {
+                    format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{ENDS}{example}\n")
+                }
+                LinkKinds::NAME => {
+                    format!("{HEAD}[links.l]\n{ENDS}{DELAY}{example}\n[flows.x]\n{ENDS}{CBR}\n")
+                }
+                Subnetworks::NAME => {
+                    format!("{HEAD}[{}.r]\n{example}\n[flows.x]\n{ENDS}{CBR}\n", entry.name)
+                }
+                category => {
+                    let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(example));
+                    network(shelf.place(), category, &value)
+                }
             };
             quantities(&record(&text).1)
         };

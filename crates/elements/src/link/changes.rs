@@ -1,13 +1,14 @@
 //! Links that change: rates and delays over time, and traces of opportunities for delivery.
 
-use forebay_elements::link::{
-    Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule,
-};
-use forebay_parameters::{DataFile, Fault, Parameters, Problem, Section, parameters};
-use forebay_units::quantity::show_span;
+use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
+use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{PS_PER_S, Rate, Span};
 
-use crate::plan::bounds::{MAX_DELAY, MAX_RATE_BPS};
+use super::kind::{Link, LinkKind, LinkReader};
+use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule};
+use super::variable::Variable;
+use crate::bounds::{MAX_DELAY, MAX_RATE_BPS};
+use crate::transport::{InnerForm, InnerSection};
 
 parameters! {
     /// Changes of a direction of a link over time.
@@ -37,63 +38,52 @@ parameters! {
     }
 }
 
-/// A direction of a link, as it is at first and as it changes.
-#[derive(Clone, Debug)]
-pub(crate) struct Wire {
-    /// The rate that queue laws, conditioners and estimates take as that of the link.
-    pub(crate) rate: Rate,
-    /// The propagation delay at the start, by which routes are chosen.
-    pub(crate) delay: Span,
-    /// Its capacity over time and its delays, if it changes.
-    pub(crate) changes: Option<(Capacity, DelaySchedule)>,
-}
+/// Links that change in the table of kinds.
+pub const ENTRY: Entry<LinkKind> = Entry {
+    name: "variable",
+    summary: "A link whose rate, delay or opportunities for delivery change over time.",
+    source: "Netravali et al., USENIX ATC 2015, section 4",
+    example: "rate = \"1 Mbit/s\"\nrate_steps = [{ at = \"1 s\", rate = \"500 kbit/s\" }]",
+    fields: ChangeParameters::FIELDS,
+    probes: &[],
+    build: LinkKind {
+        in_place: true,
+        sections: &[InnerSection {
+            key: "rate_steps",
+            summary: "Rates from given times on, of a link or its way back: a list of such \
+                      tables. What is left of a packet in transmission continues at the new rate.",
+            fields: RateStepParameters::FIELDS,
+            form: InnerForm::List,
+        }],
+        ..LinkKind::new(&read)
+    },
+};
 
-impl Wire {
-    /// A wire that never changes.
-    pub(crate) fn fixed(rate: Rate, delay: Span) -> Self {
-        Self { rate, delay, changes: None }
+fn read(link: &LinkReader<'_, '_>) -> Result<Option<Box<dyn Link>>, Problem> {
+    let section = link.own;
+    let ChangeParameters { schedule, repeat, trace } =
+        ChangeParameters::read_fields(section, ChangeParameters::FIELDS)?;
+    let steps = read_steps(section)?;
+    let given = [("rate_steps", !steps.is_empty()), ("schedule", schedule.is_some())];
+    let mut given = given.into_iter().chain([("trace", trace.is_some())]).filter(|way| way.1);
+    let way = given.next().map(|(key, _)| key);
+    if let (Some(first), Some((other, _))) = (way, given.next()) {
+        let message = format!("there is {first} already; a link changes in one way");
+        return Err(section.fail(other, message));
     }
-
-    /// The wire of `section`, which says `rate` and `delay`.
-    pub(crate) fn read(
-        section: &Section<'_>,
-        rate: Option<Rate>,
-        delay: Span,
-        changes: ChangeParameters,
-    ) -> Result<Self, Problem> {
-        let steps = read_steps(section)?;
-        let ChangeParameters { schedule, repeat, trace } = changes;
-        let given = [("rate_steps", !steps.is_empty()), ("schedule", schedule.is_some())];
-        let mut given = given.into_iter().chain([("trace", trace.is_some())]).filter(|way| way.1);
-        let way = given.next().map(|(key, _)| key);
-        if let (Some(first), Some((other, _))) = (way, given.next()) {
-            let message = format!("there is {first} already; a link changes in one way");
-            return Err(section.fail(other, message));
-        }
-        if repeat.is_some() && !matches!(way, Some("rate_steps" | "schedule")) {
-            return Err(section.fail("repeat", "there are no rate_steps and no schedule to repeat"));
-        }
-        if let Some(trace) = trace {
-            return of_trace(section, rate, delay, &trace);
-        }
-        let (key, rows) = match (way, schedule) {
-            (None, _) => {
-                let rate = rate.ok_or_else(|| no_rate(section))?;
-                return Ok(Self::fixed(rate, delay));
-            }
-            (Some(key), None) => (key, steps),
-            (Some(key), Some(file)) => {
-                let rows = rows(&file).map_err(|message| section.fail(key, message))?;
-                (key, rows)
-            }
-        };
-        of_rows(section, (rate, delay), repeat, (key, rows))
+    if repeat.is_some() && !matches!(way, Some("rate_steps" | "schedule")) {
+        return Err(section.fail("repeat", "there are no rate_steps and no schedule to repeat"));
     }
-}
-
-fn no_rate(section: &Section<'_>) -> Problem {
-    let message = "is missing; it takes a data rate such as \"34 Mbit/s\"";
-    section.fail("rate", message)
+    let variable = match (way, schedule, trace) {
+        (None, ..) => return Ok(None),
+        (Some(_), _, Some(trace)) => of_trace(link, &trace)?,
+        (Some(key), Some(file), None) => {
+            let rows = rows(&file).map_err(|message| section.fail(key, message))?;
+            of_rows(link, repeat, (key, rows))?
+        }
+        (Some(key), None, None) => of_rows(link, repeat, (key, steps))?,
+    };
+    Ok(Some(Box::new(variable)))
 }
 
 /// A time, the rate from then on and the delay, if that is given.
@@ -110,7 +100,7 @@ fn read_steps(section: &Section<'_>) -> Result<Vec<Row>, Problem> {
             );
         }
         if step.rate.bps() > MAX_RATE_BPS {
-            let top = forebay_units::quantity::show_rate(Rate::from_bps(MAX_RATE_BPS));
+            let top = show_rate(Rate::from_bps(MAX_RATE_BPS));
             return Err(inner.fail("rate", format!("is too fast; allowed are up to {top}")));
         }
         check_time(step.at).map_err(|message| inner.fail("at", message))?;
@@ -119,19 +109,17 @@ fn read_steps(section: &Section<'_>) -> Result<Vec<Row>, Problem> {
     Ok(steps)
 }
 
-/// The wire under rates and delays in `rows`, with what holds before them.
+/// The link under rates and delays in `rows`, with what holds before them.
 fn of_rows(
-    section: &Section<'_>,
-    (rate, delay): (Option<Rate>, Span),
+    link: &LinkReader<'_, '_>,
     repeat: Option<Span>,
     (key, rows): (&str, Vec<Row>),
-) -> Result<Wire, Problem> {
+) -> Result<Variable, Problem> {
+    let (section, rate, delay) = (link.own, link.rate.or(link.there), link.delay);
     let (mut rates, mut delays) = (Vec::new(), Vec::new());
     let first = rows.first().filter(|(at, ..)| *at == Span::ZERO);
-    match (first, rate) {
-        (None, None) => return Err(no_rate(section)),
-        (None, Some(rate)) => rates.push((Span::ZERO, rate)),
-        (Some(_), _) => {}
+    if first.is_none() {
+        rates.push((Span::ZERO, link.rate()?));
     }
     if first.is_none_or(|(.., delay)| delay.is_none()) {
         delays.push((Span::ZERO, delay));
@@ -156,26 +144,20 @@ fn of_rows(
         return Err(section.fail("rate", message));
     }
     let delay = delays[0].1;
-    let changes =
-        (Capacity::Rates(RateSchedule::new(&rates, repeat)), DelaySchedule::new(delays, repeat));
-    Ok(Wire { rate: nominal, delay, changes: Some(changes) })
+    let capacity = Capacity::Rates(RateSchedule::new(&rates, repeat));
+    Ok(Variable { rate: nominal, delay, capacity, delays: DelaySchedule::new(delays, repeat) })
 }
 
-/// The wire under a trace of opportunities.
-fn of_trace(
-    section: &Section<'_>,
-    rate: Option<Rate>,
-    delay: Span,
-    trace: &DataFile,
-) -> Result<Wire, Problem> {
-    let times = opportunities(trace).map_err(|message| section.fail("trace", message))?;
+/// The link under a trace of opportunities.
+fn of_trace(link: &LinkReader<'_, '_>, trace: &DataFile) -> Result<Variable, Problem> {
+    let times = opportunities(trace).map_err(|message| link.own.fail("trace", message))?;
     let period = times.last().map_or(1, |last| u128::from(last.ps()));
     let bits = u128::from(8 * OPPORTUNITY_BYTES) * times.len() as u128;
     let mean = (bits * u128::from(PS_PER_S) / period).clamp(1, u128::from(MAX_RATE_BPS));
     let mean = Rate::from_bps(u64::try_from(mean).unwrap_or(MAX_RATE_BPS));
-    let delays = DelaySchedule::new(vec![(Span::ZERO, delay)], None);
-    let changes = (Capacity::Opportunities(Opportunities::new(&times)), delays);
-    Ok(Wire { rate: rate.unwrap_or(mean), delay, changes: Some(changes) })
+    let delays = DelaySchedule::new(vec![(Span::ZERO, link.delay)], None);
+    let capacity = Capacity::Opportunities(Opportunities::new(&times));
+    Ok(Variable { rate: link.rate.unwrap_or(mean), delay: link.delay, capacity, delays })
 }
 
 /// Times beyond this lie outside the clock.

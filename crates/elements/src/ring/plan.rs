@@ -1,43 +1,46 @@
-//! Reading packet rings and making their elements.
+//! Packet rings as subnetworks of a scenario.
 
-use forebay_elements::names_of;
-use forebay_elements::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_kernel::{Stream, Streams};
 use forebay_laws::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts};
-use forebay_parameters::{Parameters, Problem, Section, choose};
-use forebay_units::{Rate, Size, Span};
+use forebay_network::{Element, LinkCount, LinkId};
+use forebay_parameters::{Entry, Parameters, Problem, Section, choose, name_fault};
+use forebay_units::{Size, Span};
 
-use crate::plan::bounds::{check_delay, check_rate};
-use crate::plan::sections::{
-    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers,
+use super::parameters::{HostQueueing, RingParameters, StationParameters, TransitBuffers};
+use super::rows::RingResult;
+use super::{Buffers, Leg, PortParts, Ring, RingParts};
+use crate::bounds::{check_delay, check_rate};
+use crate::rows::{Row, Rows};
+use crate::subnetwork::{InnerLink, Subnetwork, SubnetworkKind, SubnetworkParts, Transit};
+use crate::transport::{InnerForm, InnerSection, names_of};
+
+/// Rings in the table of subnetworks.
+pub const ENTRY: Entry<SubnetworkKind> = Entry {
+    name: "rings",
+    summary: "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
+    source: "RFC 2892",
+    example: "stations = [\"a\", \"b\", \"c\"]\nrate = \"622.08 Mbit/s\"\ndelay = \"50 us\"\n\
+              fairness = \"none\"",
+    fields: RingParameters::FIELDS,
+    probes: &[],
+    build: SubnetworkKind {
+        laws: &["fairness"],
+        sections: &[InnerSection {
+            key: "station",
+            summary: "A station of a ring, where it differs from the others.",
+            fields: StationParameters::FIELDS,
+            form: InnerForm::Named("NODE"),
+        }],
+        rows: &[RingResult::KIND],
+        ..SubnetworkKind::new(&read, "stations")
+    },
 };
-use crate::read::names::fault;
-use forebay_network::LinkId;
 
 /// The most stations of a ring: hop counts have 8 bits (RFC 2892, section 4.2.1).
 const MAX_STATIONS: usize = 255;
 
-/// A link's span of a ring: it leaves port `place` of a ringlet.
-#[derive(Clone, Copy)]
-pub(crate) struct RingSpan {
-    pub(crate) ring: usize,
-    ringlet: usize,
-    place: usize,
-}
-
-/// A span as a link between two nodes.
-pub(crate) struct SpanPlan {
-    /// Ringlet and station that it leaves, such as `outer.F`.
-    pub(crate) name: String,
-    pub(crate) from: String,
-    pub(crate) to: String,
-    pub(crate) delay: Span,
-    pub(crate) span: RingSpan,
-}
-
 /// A ring as the scenario describes it.
-pub(crate) struct RingPlan {
-    pub(crate) name: String,
+struct RingPlan {
     path: String,
     parameters: RingParameters,
     delays: Vec<Span>,
@@ -45,9 +48,8 @@ pub(crate) struct RingPlan {
     factory: FairnessFactory,
 }
 
-/// Read the section of one ring.
-pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, Problem> {
-    let parameters = RingParameters::read_among(section, RING_MECHANISMS)?;
+fn read(section: &Section<'_>) -> Result<Box<dyn Subnetwork>, Problem> {
+    let parameters = RingParameters::read_among(section, &ENTRY.build.keys())?;
     check_rate(section, parameters.rate)?;
     check_stations(section, &parameters.stations)?;
     let delays = read_delays(section, &parameters)?;
@@ -65,8 +67,8 @@ pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, P
     };
     let factory = (entry.build)(&inner, &facts)?;
     let stations = read_stations(section, &parameters)?;
-    let (name, path) = (name.to_owned(), section.path().to_owned());
-    Ok(RingPlan { name, path, parameters, delays, stations, factory })
+    let path = section.path().to_owned();
+    Ok(Box::new(RingPlan { path, parameters, delays, stations, factory }))
 }
 
 fn check_stations(section: &Section<'_>, stations: &[String]) -> Result<(), Problem> {
@@ -75,7 +77,7 @@ fn check_stations(section: &Section<'_>, stations: &[String]) -> Result<(), Prob
         let message = format!("has {count} stations; allowed are 2 to {MAX_STATIONS}");
         return Err(section.fail("stations", message));
     }
-    if let Some(fault) = stations.iter().find_map(|station| fault(station)) {
+    if let Some(fault) = stations.iter().find_map(|station| name_fault(station)) {
         return Err(section.fail("stations", fault));
     }
     for (at, station) in stations.iter().enumerate() {
@@ -172,33 +174,6 @@ fn read_stations(
 }
 
 impl RingPlan {
-    /// The highest precedence of high priority, and the sizes of the transit buffers.
-    pub(crate) fn classes(&self) -> (Option<u8>, (Size, Size)) {
-        let RingParameters { high, high_limit, low_limit, .. } = self.parameters;
-        (high.and_then(|high| u8::try_from(high).ok()), (high_limit, low_limit))
-    }
-
-    pub(crate) fn rate(&self) -> Rate {
-        self.parameters.rate
-    }
-
-    /// The largest packet that may come.
-    pub(crate) fn largest(&self) -> u64 {
-        self.parameters.largest.bytes()
-    }
-
-    /// Number of a span's part of the element: that of its port.
-    pub(crate) fn part(&self, span: RingSpan) -> u32 {
-        let number = span.ringlet * self.delays.len() + span.place;
-        u32::try_from(number).expect("a ring has few stations")
-    }
-
-    /// Returns true if a span joins two stations as another one of the ring does: of two stations
-    /// both ringlets do, and packets take the outer one.
-    pub(crate) fn doubles(&self, span: RingSpan) -> bool {
-        self.delays.len() == 2 && span.ringlet == 1
-    }
-
     /// The station at a place of a ringlet: the inner one runs the other way.
     fn station(&self, ringlet: usize, place: usize) -> usize {
         if ringlet == 0 { place } else { self.delays.len() - 1 - place }
@@ -210,23 +185,12 @@ impl RingPlan {
         self.delays[if ringlet == 0 { station } else { (station + n - 1) % n }]
     }
 
-    /// Its spans as links, in the order of the ports of its element. `ring` is its number.
-    pub(crate) fn spans(&self, ring: usize) -> impl Iterator<Item = SpanPlan> {
-        let n = self.delays.len();
-        let places = (0..2).flat_map(move |ringlet| (0..n).map(move |place| (ringlet, place)));
-        places.map(move |(ringlet, place)| {
-            let node = |place| self.parameters.stations[self.station(ringlet, place)].clone();
-            SpanPlan {
-                name: self.port_name(ringlet, place),
-                from: node(place),
-                to: node((place + 1) % n),
-                delay: self.delay(ringlet, place),
-                span: RingSpan { ring, ringlet, place },
-            }
-        })
+    /// Ringlet and place of the port that span `number` leaves.
+    fn place(&self, number: usize) -> (usize, usize) {
+        (number / self.delays.len(), number % self.delays.len())
     }
 
-    /// Name of a port's probes.
+    /// Name of the span that leaves a port: its ringlet, and the station there.
     fn port_name(&self, ringlet: usize, place: usize) -> String {
         let station = &self.parameters.stations[self.station(ringlet, place)];
         format!("{}.{station}", ["outer", "inner"][ringlet])
@@ -251,14 +215,12 @@ impl RingPlan {
         PortParts { link, delay: self.delay(ringlet, place), law, phase }
     }
 
-    /// Its element. `links` are its spans, `legs` the ways through it by route.
-    pub(crate) fn element(
-        &self,
-        links: &[LinkId],
-        legs: Vec<Option<Leg>>,
-        streams: &Streams,
-    ) -> Ring {
+    /// Its element.
+    fn ring(&self, wiring: &SubnetworkParts<'_>) -> Ring {
         let (n, given) = (self.delays.len(), &self.parameters);
+        let SubnetworkParts { links, streams, .. } = *wiring;
+        let leg = |runs: &Vec<Vec<usize>>| self.leg(runs).expect("ways were checked when read");
+        let legs = wiring.passed.iter().map(leg).collect();
         let ports = [0, 1].map(|ringlet| {
             (0..n).map(|p| self.port(ringlet, p, links[ringlet * n + p], streams)).collect()
         });
@@ -271,35 +233,79 @@ impl RingPlan {
             host_limit: given.host_limit.bytes(),
             by_destination: given.host_queues == HostQueueing::Destination,
         };
-        let high = given.high.map(|high| u8::try_from(high).expect("checked when read"));
         Ring::new(RingParts {
             rate: given.rate,
             buffers,
-            high,
+            high: self.high(),
             message: given.message,
             ports,
             legs,
         })
     }
+
+    /// The way through the ring of a route that passes these spans by runs, or none; what is wrong
+    /// with it, if it enters the ring twice or changes the ringlet.
+    fn leg(&self, runs: &[Vec<usize>]) -> Result<Option<Leg>, &'static str> {
+        let spans = match runs {
+            [] => return Ok(None),
+            [spans] => spans,
+            _ => return Err("enters a ring twice"),
+        };
+        let (ringlet, from) = self.place(spans[0]);
+        if spans.iter().any(|span| self.place(*span).0 != ringlet) {
+            return Err("turns round on a ring");
+        }
+        let number = |n: usize| u16::try_from(n).expect("a ring has few stations");
+        let ringlet = u8::from(ringlet == 1);
+        Ok(Some(Leg { ringlet, from: number(from), spans: number(spans.len()) }))
+    }
+
+    /// The highest precedence that is high priority.
+    fn high(&self) -> Option<u8> {
+        self.parameters.high.and_then(|high| u8::try_from(high).ok())
+    }
 }
 
-/// The way through ring `ring` of a route over links that are these spans, or none; what is wrong
-/// with it, if it enters the ring twice or changes the ringlet.
-pub(crate) fn leg(ring: usize, spans: &[Option<RingSpan>]) -> Result<Option<Leg>, &'static str> {
-    let on_it = |span: &Option<RingSpan>| span.is_some_and(|span| span.ring == ring);
-    let Some(start) = spans.iter().position(on_it) else { return Ok(None) };
-    let passed: Vec<RingSpan> =
-        spans[start..].iter().take_while(|span| on_it(span)).copied().flatten().collect();
-    if spans[start + passed.len()..].iter().any(on_it) {
-        return Err("enters a ring twice");
+impl Subnetwork for RingPlan {
+    /// Its spans, in the order of the ports of its element.
+    fn links(&self) -> Vec<InnerLink> {
+        let n = self.delays.len();
+        let node = |ringlet, place| self.parameters.stations[self.station(ringlet, place)].clone();
+        let span = |number: usize| {
+            let (ringlet, place) = self.place(number);
+            InnerLink {
+                name: self.port_name(ringlet, place),
+                from: node(ringlet, place),
+                to: node(ringlet, (place + 1) % n),
+                rate: self.parameters.rate,
+                delay: self.delay(ringlet, place),
+                element: 0,
+                part: u32::try_from(number).expect("a ring has few stations"),
+                // Both ringlets join two stations, and packets take the outer one.
+                routed: n > 2 || ringlet == 0,
+            }
+        };
+        (0..2 * n).map(span).collect()
     }
-    if passed.iter().any(|span| span.ringlet != passed[0].ringlet) {
-        return Err("turns round on a ring");
+
+    fn largest(&self) -> Option<u64> {
+        Some(self.parameters.largest.bytes())
     }
-    let number = |n: usize| u16::try_from(n).expect("a ring has few stations");
-    Ok(Some(Leg {
-        ringlet: u8::from(passed[0].ringlet == 1),
-        from: number(passed[0].place),
-        spans: number(passed.len()),
-    }))
+
+    fn check_way(&self, runs: &[Vec<usize>]) -> Result<(), &'static str> {
+        self.leg(runs).map(|_| ())
+    }
+
+    fn transit(&self) -> Option<Transit> {
+        let RingParameters { high_limit, low_limit, .. } = self.parameters;
+        Some(Transit { high: self.high(), buffers: (high_limit, low_limit) })
+    }
+
+    fn wire(&self, parts: &SubnetworkParts<'_>) -> Vec<Box<dyn Element>> {
+        vec![Box::new(self.ring(parts))]
+    }
+
+    fn rows(&self, name: &str, links: &[&LinkCount], measured: Span) -> Vec<Rows> {
+        vec![Rows::one(RingResult::of(name.to_owned(), links, measured))]
+    }
 }

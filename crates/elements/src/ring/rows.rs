@@ -1,11 +1,10 @@
 //! Results of packet rings.
 
-use forebay_elements::{Row, RowKind, RowsOf};
 use forebay_network::{LinkCount, columns};
 use forebay_units::Span;
 use serde::Serialize;
 
-use crate::plan::{Plan, Wired};
+use crate::rows::{Row, RowKind, RowsOf};
 
 columns! {
     /// Results of a ring: of all its spans together, which have rows among `links` too.
@@ -39,22 +38,10 @@ impl Row for RingResult {
     };
 }
 
-/// The rows of rings.
-pub(crate) fn ring_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<RingResult> {
-    let counters = wired.network.counters();
-    let row = |(number, name): (usize, &String)| {
-        let spans = plan.links.iter().zip(&counters.links);
-        let own = spans.filter(|(link, _)| link.span.is_some_and(|span| span.ring == number));
-        let own: Vec<_> = own.map(|(_, count)| count).collect();
-        RingResult::of(name.clone(), &own, measured)
-    };
-    plan.rings.iter().map(|ring| &ring.name).enumerate().map(row).collect()
-}
-
 impl RingResult {
     /// The quantities of a ring whose spans have counted `spans` over a window of
     /// `measured`.
-    pub(crate) fn of(name: String, spans: &[&LinkCount], measured: Span) -> Self {
+    pub(super) fn of(name: String, spans: &[&LinkCount], measured: Span) -> Self {
         debug_assert!(!spans.is_empty());
         let sum = |of: &dyn Fn(&LinkCount) -> u64| spans.iter().map(|span| of(span)).sum::<u64>();
         let share = |busy: u64| busy as f64 / measured.ps() as f64;

@@ -5,11 +5,11 @@ use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Span};
 
 /// The fastest rate of a link, in bit/s: a byte takes a femtosecond.
-pub(crate) const MAX_RATE_BPS: u64 = 8_000_000_000_000_000;
+pub const MAX_RATE_BPS: u64 = 8_000_000_000_000_000;
 
 /// Check the rate of a link or ring: packets of a kilobit must take less than days, and
 /// transmission times must fit the clock.
-pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
+pub fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
     match rate.bps() {
         0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
         bps if bps > MAX_RATE_BPS => {
@@ -22,12 +22,12 @@ pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Proble
 }
 
 /// The longest propagation delay: what is due after the end of a run must lie within the clock.
-pub(crate) const MAX_DELAY: Span = Span::from_s(100 * 24 * 3600);
+pub const MAX_DELAY: Span = Span::from_s(100 * 24 * 3600);
 /// Threshold above which a propagation delay is hardly meant: light takes 43 minutes to Jupiter.
 const UNUSUAL_DELAY: Span = Span::from_s(3600);
 
 /// Refuse a propagation delay under `key` that the clock could not tell, and warn of hours.
-pub(crate) fn check_delay(section: &Section<'_>, key: &str, delay: Span) -> Result<(), Problem> {
+pub fn check_delay(section: &Section<'_>, key: &str, delay: Span) -> Result<(), Problem> {
     if delay > MAX_DELAY {
         let (read, most) = (show_span(delay), show_span(MAX_DELAY));
         return Err(section.fail(key, format!("{read} is too long; allowed are up to {most}")));
