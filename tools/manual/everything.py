@@ -12,14 +12,14 @@ __all__ = ["everything"]
 
 def everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
-    head = ['duration = "20 ms"']
+    head = ['duration = "20 ms"', 'hosts.a0.tags = ["some"]']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
     record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
     record += ["classes = true", "jitter = true", "losses = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         ends = {"from": f"a{number}", "to": f"b{number}"}
-        link: dict[str, Any] = {**ends, "rate": "10 Mbit/s"}
-        flow: dict[str, Any] = dict(ends)
+        link: dict[str, Any] = {**ends, "rate": "10 Mbit/s", "tags": ["all"]}
+        flow: dict[str, Any] = {**ends, "tags": ["all"]}
         mechanism = {page.name: parameters(page)}
         if page.kind == "traffic":
             flow |= {"traffic": mechanism, "tcp": {}}

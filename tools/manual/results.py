@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forebay.run.columns import Column, columns
+from forebay.run.columns import Column, columns, kinds
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.scenario.catalogue import catalogue
 from forebay.study.comparison import run_cells
@@ -53,18 +53,12 @@ def results() -> str:
         "groups": group,
         "spread": group["spread"],
         "quantiles": group["spread"]["sent_packets"],
-        "hosts": run.document["hosts"][0],
-        "links": run.document["links"][0],
+        # A host with tags, which are left out without any.
+        "hosts": max(run.document["hosts"], key=len),
         "drop_reasons": run.document["links"][0]["drop_reasons"],
-        "classes": run.document["classes"][0],
-        "transfers": run.document["transfers"][0],
-        "video": run.document["video"][0],
-        "calls": run.document["calls"][0],
-        "paced": run.document["paced"][0],
-        "policing": run.document["policing"][0],
-        "lateness": run.document["lateness"][0],
-        "rings": run.document["rings"][0],
     }
+    for kind in kinds():
+        found.setdefault(kind, run.document[kind][0])
     for part, there in found.items():
         _refuse_unlike(part, dict.fromkeys(columns(part), ""), there)
     # What a flow and a group count is told once.
@@ -75,7 +69,10 @@ def results() -> str:
     counted = dict(meanings["flows"].items() & meanings["groups"].items())
     own = {part: meanings[part].keys() - counted for part in ("flows", "groups")}
     lines = ["# Results", "", _RESULTS_HEAD, ""]
-    for part, title, head in _PARTS:
+    known = [part for part, *_ in _PARTS]
+    further = [kind for kind in kinds() if kind not in known]
+    told = [(kind, f"`{kind}`", columns("run")[kind].meaning) for kind in further]
+    for part, title, head in (*_PARTS, *told):
         described = columns("flows" if part == "counted" else part)
         wanted = counted if part == "counted" else own.get(part, described)
         lines += _described(title, head, [c for name, c in described.items() if name in wanted])
@@ -244,14 +241,9 @@ _PARTS = (
     ("drop_reasons", "`drop_reasons` of a link", ""),
     ("classes", "`classes`", _CLASSES_HEAD),
     ("transfers", "`transfers`", _TRANSFERS_HEAD),
-    ("video", "`video`", "A row a group of TCP flows with `adaptive_video`."),
     ("calls", "`calls`", _CALLS_HEAD),
-    ("paced", "`paced`", "A row a group of paced sources."),
-    ("policing", "`policing`", "A row a group of flows with `policing`."),
-    ("lateness", "`lateness`", "A row a group of flows with `late_after`."),
-    ("rings", "`rings`", "A row a ring; its spans have rows among `links` too."),
 )
-"""Parts that the engine describes: the part, its title and what else is to be said."""
+"""Parts of which more is to be said than the engine says: the part, its title, and that."""
 
 _ADJUSTMENTS_HEAD = """\
 With `record.adjustments`: a row for each time that a queue law takes its average to be in another
