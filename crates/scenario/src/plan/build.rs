@@ -227,7 +227,7 @@ fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
 }
 
 /// Add a link between two nodes that are not joined yet.
-fn join<'a>(
+pub(crate) fn join<'a>(
     topology: &mut Topology,
     links: &mut Vec<LinkPlan<'a>>,
     plan: LinkPlan<'a>,
@@ -244,7 +244,8 @@ fn join<'a>(
     Ok(())
 }
 
-fn read_rings<'a>(
+/// The rings, whose spans join the links.
+pub(crate) fn read_rings<'a>(
     rings: &Section<'a>,
     topology: &mut Topology,
     links: &mut Vec<LinkPlan<'a>>,
