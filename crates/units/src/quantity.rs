@@ -387,6 +387,17 @@ mod tests {
         }
     }
 
+    /// Bandwidth-delay products are read exactly, to a millionth, and the unit of any quantity is
+    /// found behind its number.
+    #[test]
+    fn bandwidth_delay_products_are_read_exactly() {
+        assert_eq!(parse_bdp("1 BDP"), Ok(1_000_000));
+        assert_eq!(parse_bdp("0.1BDP"), Ok(100_000));
+        assert!(parse_bdp("1e-7 BDP").unwrap_err().0.contains("finer"));
+        assert!(parse_bdp("1 bdp").unwrap_err().0.contains("did you mean \"BDP\"?"));
+        assert_eq!(["2.5 ms", "1e-3s", "7", "x"].map(unit_of), ["ms", "s", "", "x"]);
+    }
+
     /// Printed quantities read back the same: the canonical form of a scenario loses no digits.
     #[test]
     fn printed_quantities_read_back_the_same() {

@@ -5,6 +5,8 @@
 //! round-trip time of the flows that pass the link: the sum of the propagation delays on their way
 //! there and back.
 
+use std::collections::BTreeMap;
+
 use forebay_elements::Transports;
 use forebay_laws::LinkFacts;
 use forebay_laws::queue::Queues;
@@ -83,7 +85,7 @@ struct Sizes<'s> {
     root: &'s Node,
     registry: &'s Registry,
     /// Known once the first length asked for it.
-    network: &'s mut Option<Vec<Direction>>,
+    network: &'s mut Option<BTreeMap<String, Direction>>,
     /// Name of the direction: that of the link, with `.reverse` for the way back.
     direction: String,
 }
@@ -146,8 +148,7 @@ impl Sizes<'_> {
         if self.network.is_none() {
             *self.network = Some(directions(self.root, self.registry)?);
         }
-        let all = self.network.iter().flatten();
-        Ok(all.into_iter().find(|direction| direction.name == self.direction))
+        Ok(self.network.as_ref().and_then(|all| all.get(&self.direction)))
     }
 }
 
@@ -176,7 +177,6 @@ impl Measure {
 
 /// A direction of a link.
 struct Direction {
-    name: String,
     rate: Rate,
     changes: bool,
     /// The longest base round-trip time of the flows that pass it.
@@ -221,8 +221,8 @@ impl Direction {
     }
 }
 
-/// The directions of all links of the scenario `root`, which are read without their mechanisms.
-fn directions(root: &Node, registry: &Registry) -> Result<Vec<Direction>, Problem> {
+/// The directions of all links of the scenario `root` by name, which are read without their mechanisms.
+fn directions(root: &Node, registry: &Registry) -> Result<BTreeMap<String, Direction>, Problem> {
     let mut root = root.clone();
     if let Some(Node { value: Value::Table(links), .. }) = child_mut(&mut root, "links") {
         for link in links.values_mut() {
@@ -246,11 +246,9 @@ fn directions(root: &Node, registry: &Registry) -> Result<Vec<Direction>, Proble
         read_rings(&rings, &mut topology, &mut links)?;
     }
     let base_rtts = base_rtts(&root, &topology, &links)?;
-    let direction = |(link, base_rtt): (LinkPlan<'_>, _)| Direction {
-        changes: link.changes.is_some(),
-        rate: link.rate,
-        name: link.name,
-        base_rtt,
+    let direction = |(link, base_rtt): (LinkPlan<'_>, _)| {
+        let LinkPlan { name, rate, changes, .. } = link;
+        (name, Direction { rate, changes: changes.is_some(), base_rtt })
     };
     Ok(links.into_iter().zip(base_rtts).map(direction).collect())
 }
