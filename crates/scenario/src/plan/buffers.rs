@@ -221,7 +221,8 @@ impl Direction {
     }
 }
 
-/// The directions of all links of the scenario `root` by name, which are read without their mechanisms.
+/// The directions of all links of the scenario `root` by name; links are read without their
+/// mechanisms.
 fn directions(root: &Node, registry: &Registry) -> Result<BTreeMap<String, Direction>, Problem> {
     let mut root = root.clone();
     if let Some(Node { value: Value::Table(links), .. }) = child_mut(&mut root, "links") {

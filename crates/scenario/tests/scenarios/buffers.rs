@@ -112,8 +112,8 @@ fn a_given_route_counts() {
     assert_eq!(limit(&network(&tail("1 BDP")).replace("[flows.f]\n", detour)), "87.5 kB");
 }
 
-/// What sets parameters sets buffers by their link: assignments, sites and changes of a scenario
-/// that was read, whose buffers go by the link as it is then.
+/// Buffers by their link can be set by assignments and sites; in a changed scenario they go by the
+/// link as it is then.
 #[test]
 fn buffers_by_their_link_follow_assignments_sites_and_changes() {
     let text = network(&tail("78 packets"));
