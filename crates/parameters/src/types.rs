@@ -131,7 +131,7 @@ fn parse_length(text: &str) -> Result<Length, forebay_units::quantity::QuantityE
         parse_packets(text).map(Length::Packets)
     } else {
         parse_size(text).map(|size| Length::Bytes(size.bytes())).map_err(|mut error| {
-            error.0.push_str(", or packets");
+            error.0.push_str(", or packets; in queues of links also BDP, and times such as ms");
             error
         })
     }

@@ -108,6 +108,21 @@ pub fn parse_packets(text: &str) -> Result<u64, QuantityError> {
     read(text, "number of packets", "\"78 packets\"", UNITS, "1 packet")
 }
 
+/// Read a number of bandwidth-delay products, in millionths of one: `"0.5 BDP"`.
+///
+/// # Errors
+/// As the other readers; finer than a millionth.
+pub fn parse_bdp(text: &str) -> Result<u64, QuantityError> {
+    let kind = "number of bandwidth-delay products";
+    read(text, kind, "\"0.5 BDP\"", &[("BDP", 1_000_000)], "a millionth of one")
+}
+
+/// The unit of a quantity: `ms` of `"2.5 ms"`; empty if it has none.
+#[must_use]
+pub fn unit_of(text: &str) -> &str {
+    split(text.trim()).1
+}
+
 /// Print a duration in its largest exact unit up to seconds; reading it back gives the same span.
 #[must_use]
 pub fn show_span(span: Span) -> String {
@@ -138,10 +153,7 @@ fn read(
     resolution: &str,
 ) -> Result<u64, QuantityError> {
     let text = text.trim();
-    let split = text
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | '_')))
-        .map_or(text.len(), |at| exponent_end(text, at));
-    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    let (number, unit) = split(text);
     if number.is_empty() {
         return Err(QuantityError(format!("\"{text}\" is not a {kind}; write it like {example}")));
     }
@@ -164,6 +176,14 @@ fn read(
         }
         Inexact::TooLarge => QuantityError(format!("\"{text}\" is too large for a {kind}")),
     })
+}
+
+/// The number and the unit of `text`.
+fn split(text: &str) -> (&str, &str) {
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | '_')))
+        .map_or(text.len(), |at| exponent_end(text, at));
+    (text[..split].trim(), text[split..].trim())
 }
 
 /// `"1e-3 s"` has an exponent and `"3 e"` does not: an `e` belongs to the number if digits follow.
@@ -365,6 +385,17 @@ mod tests {
             let error = parse_rate(text).unwrap_err().0;
             assert!(error.contains(reason), "{text}: {error}");
         }
+    }
+
+    /// Bandwidth-delay products are read exactly, to a millionth, and the unit of any quantity is
+    /// found behind its number.
+    #[test]
+    fn bandwidth_delay_products_are_read_exactly() {
+        assert_eq!(parse_bdp("1 BDP"), Ok(1_000_000));
+        assert_eq!(parse_bdp("0.1BDP"), Ok(100_000));
+        assert!(parse_bdp("1e-7 BDP").unwrap_err().0.contains("finer"));
+        assert!(parse_bdp("1 bdp").unwrap_err().0.contains("did you mean \"BDP\"?"));
+        assert_eq!(["2.5 ms", "1e-3s", "7", "x"].map(unit_of), ["ms", "s", "", "x"]);
     }
 
     /// Printed quantities read back the same: the canonical form of a scenario loses no digits.

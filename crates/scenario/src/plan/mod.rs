@@ -2,6 +2,7 @@
 
 pub(crate) mod aggregates;
 pub(crate) mod around;
+pub(crate) mod buffers;
 pub(crate) mod build;
 pub(crate) mod division;
 pub(crate) mod estimate;

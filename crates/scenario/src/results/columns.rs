@@ -159,6 +159,7 @@ mod tests {
         to = "b"
         rate = "1 Mbit/s"
         delay = "1 ms"
+        tags = ["all"]
         [flows.steady]
         from = "a"
         to = "b"
@@ -169,9 +170,12 @@ mod tests {
         to = "b"
         calls = { initial = 1 }
         traffic = { voice = { codec = "g711_20ms" } }
+        [hosts.x]
+        tags = ["near"]
         [flows.pages]
         from = "a"
         to = "b"
+        tags = ["web"]
         tcp = { profile = "rfc" }
         traffic = { file = { size = "10 kB" } }
         [flows.film]
@@ -191,6 +195,7 @@ mod tests {
         rate = "1 Mbit/s"
         delay = "1 ms"
         [flows.around]
+        tags = ["ring"]
         from = "x"
         to = "y"
         udp = {}
@@ -218,6 +223,8 @@ mod tests {
             "policing",
             "lateness",
             "rings",
+            "tags",
+            "transfers_by_tag",
         ];
         let mut parts: Vec<_> = kinds.map(|kind| (kind, each[kind][0].clone())).into();
         let group = summed["groups"][0].clone();

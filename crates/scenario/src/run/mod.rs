@@ -28,6 +28,7 @@ use forebay_units::{Span, Time};
 use crate::VERSION;
 use crate::capture;
 use crate::error::ScenarioError;
+use crate::plan::buffers;
 use crate::plan::division::divide;
 use crate::plan::estimate::estimate;
 use crate::plan::hosts;
@@ -52,6 +53,8 @@ use crate::ties::{TieCount, TieOrder, Ties};
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
 pub struct Scenario {
     root: Node,
+    /// The same with buffers in bytes, if it has some that go by their link.
+    sized: Option<Node>,
     registry: Registry,
     name: String,
     hash: String,
@@ -150,7 +153,8 @@ impl Scenario {
         fail: &dyn Fn(Problem) -> ScenarioError,
     ) -> Result<Self, ScenarioError> {
         let echo = Echo::default();
-        let plan = read_plan(&root, &echo, registry).map_err(fail)?;
+        let sized = buffers::in_bytes(&root, registry).map_err(fail)?;
+        let plan = read_plan(sized.as_ref().unwrap_or(&root), &echo, registry).map_err(fail)?;
         let own = plan.parameters.name.as_str();
         let name = if own.is_empty() { name.to_owned() } else { own.to_owned() };
         let mut summary = Summary {
@@ -178,7 +182,7 @@ impl Scenario {
         resolved.extend(hosts.into_iter().map(|(path, host, _)| (path, host)));
         summary.scenario_hash.clone_from(&hash);
         let registry = registry.clone();
-        Ok(Self { root, registry, name, hash, resolved, summary, warnings })
+        Ok(Self { root, sized, registry, name, hash, resolved, summary, warnings })
     }
 
     /// The value of the parameter at the key path `path` as the scenario resolves it, default
@@ -342,7 +346,8 @@ impl Scenario {
         control: &'s Control,
     ) -> Result<(Run<'s>, u64), Stopped> {
         // The scenario was checked when parsed; a law from outside may think otherwise by now.
-        let mut plan = read_plan(&self.root, echo, &self.registry)
+        let root = self.sized.as_ref().unwrap_or(&self.root);
+        let mut plan = read_plan(root, echo, &self.registry)
             .map_err(|problem| Stopped::Law(LawFault::new(problem.to_string())))?;
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let estimate = estimate(&plan, options.record);

@@ -171,7 +171,12 @@ const SIZE: Wrong = &[
     ("\"0.5 B\"", "resolution"),
     ("\"5 packets\"", "packets"),
 ];
-const LENGTH: Wrong = &[("\"-5 packets\"", "negative"), ("\"5 s\"", "\"s\"")];
+const LENGTH: Wrong = &[
+    ("\"-5 packets\"", "negative"),
+    ("\"-5 s\"", "negative"),
+    ("\"5 cells\"", "\"cells\""),
+    ("\"5 bdp\"", "\"BDP\""),
+];
 const WHOLE: Wrong = &[
     ("-1", "-1"),
     ("2.5", "2.5"),

@@ -17,6 +17,7 @@ mod bad_queues;
 mod bad_text;
 mod bad_values;
 mod bbr_cases;
+mod buffers;
 mod call_extremes;
 mod calls;
 mod cells;
