@@ -163,11 +163,16 @@ def _entries(scenario: Mapping[str, Any], varied: Sequence[str]) -> Iterator[_En
             yield entry
 
 
+def _within(at: _Tree, depth: int) -> str:
+    """The laws in a table that is none itself, such as a class with a rate and a queue."""
+    return ", ".join(filter(None, (_laws(below, depth) for below in at.values())))
+
+
 def _laws(at: _Tree, depth: int = 0) -> str:
     """Laws that are chosen at a place, in a list each."""
     places = sorted(filter(str.isdecimal, at), key=int)
-    numbered = [_laws(at[place], depth) for place in places]
-    listed = [(law, len(list(same))) for law, same in itertools.groupby(numbered)]
+    numbered = [_laws(at[place], depth) or _within(at[place], depth) for place in places]
+    listed = [(law, len(list(same))) for law, same in itertools.groupby(filter(None, numbered))]
     words = [law if number == 1 else f"{number} of {law}" for law, number in listed]
     for name, below in at.items():
         if below.leaf == CHOSEN:

@@ -205,7 +205,7 @@ class _Chart:
 
 def _drawn(chart: _Chart, groups: Rows) -> Figure:
     kind, shown, rows = chart.kind, chart.columns, chart.rows
-    whose = "flows, by group" if kind == "groups" else kind
+    whose = "flows, by group" if kind == "groups" else kind.replace("_", " ")
     title = f"{whose[0].upper()}{whose[1:]}: {', '.join(chart.words)}"
     if len(rows) > MANY:
         return _bands(chart, title, members([str(row["name"]) for row in rows], groups))
