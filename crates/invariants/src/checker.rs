@@ -353,6 +353,8 @@ pub(crate) fn show(packet: &Packet) -> String {
     let kind = match packet.kind() {
         PacketKind::Data => "data",
         PacketKind::Probe => "probe",
+        PacketKind::Poll => "poll",
+        PacketKind::Syn => "SYN",
         PacketKind::Ack => "acknowledgement",
         PacketKind::Notification => "notification",
         PacketKind::Report => "report",

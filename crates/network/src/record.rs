@@ -48,10 +48,11 @@ fn kind(packet: &Packet) -> &'static str {
         PacketKind::Report => "report",
         PacketKind::ResourceCell => "resource",
         _ if packet.is_retransmission() => "retransmission",
-        // A poll of frames is last of itself; probes of calls are not.
-        PacketKind::Probe if packet.is_last() => "poll",
-        PacketKind::Data | PacketKind::Probe if packet.ecn() == Ecn::Ce => "data, CE",
-        PacketKind::Data | PacketKind::Probe => "data",
+        PacketKind::Poll => "poll",
+        PacketKind::Data | PacketKind::Probe | PacketKind::Syn if packet.ecn() == Ecn::Ce => {
+            "data, CE"
+        }
+        PacketKind::Data | PacketKind::Probe | PacketKind::Syn => "data",
     }
 }
 
