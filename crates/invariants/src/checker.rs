@@ -2,7 +2,7 @@
 //! what must hold.
 
 use forebay_network::{
-    CallEvent, Ecn, FlowCount, Observation, Packet, PacketKind, PcnMark, RednAdjustment,
+    CallEvent, Ecn, FlowCount, LawNote, NoteForm, Observation, Packet, PacketKind, PcnMark,
 };
 use forebay_units::{Size, Span, Time};
 
@@ -112,7 +112,7 @@ impl Checker {
                 self.enqueued(link.index(), packet, backlog);
             }
             Observation::Marked { link, packet } => self.marked(link.index(), packet),
-            Observation::Adjusted { link, adjustment } => self.adjusted(link.index(), adjustment),
+            Observation::Noted { link, note } => self.noted(link.index(), note),
             Observation::Dropped { link, packet, reason } => {
                 self.dropped(link.index(), packet, reason);
             }
@@ -317,15 +317,15 @@ impl Checker {
         }
     }
 
-    fn adjusted(&mut self, link: usize, adjustment: &RednAdjustment) {
-        let RednAdjustment { average, dynamic_probability, max_probability, .. } = *adjustment;
-        let place = Place::Link(link);
-        let fine = |p: f64| (0.0..=1.0).contains(&p);
-        let both = fine(dynamic_probability) && fine(max_probability);
-        self.check(Must::LawProbability, place, both, || {
-            format!("{dynamic_probability}, {max_probability}")
-        });
-        self.check(Must::LawAverage, place, average >= 0.0, || format!("{average}"));
+    fn noted(&mut self, link: usize, note: &LawNote<'_>) {
+        for (column, value) in note.columns() {
+            let (must, holds) = match column.form {
+                NoteForm::Probability => (Must::LawProbability, (0.0..=1.0).contains(&value)),
+                NoteForm::Average => (Must::LawAverage, value >= 0.0),
+                NoteForm::Whole | NoteForm::Word(_) | NoteForm::Number => continue,
+            };
+            self.check(must, Place::Link(link), holds, || format!("{} = {value}", column.name));
+        }
     }
 
     /// Every answer must be able to go back to where the flow comes from.
@@ -353,6 +353,8 @@ pub(crate) fn show(packet: &Packet) -> String {
     let kind = match packet.kind() {
         PacketKind::Data => "data",
         PacketKind::Probe => "probe",
+        PacketKind::Poll => "poll",
+        PacketKind::Syn => "SYN",
         PacketKind::Ack => "acknowledgement",
         PacketKind::Notification => "notification",
         PacketKind::Report => "report",

@@ -23,7 +23,7 @@ impl Checker {
     pub(crate) fn sent_by_tcp(&mut self, packet: &Packet, overhead: u64) {
         let (flow, number) = (packet.flow.index(), packet.number);
         let (place, payload) = (Place::Flow(flow), u64::from(packet.size).saturating_sub(overhead));
-        if packet.is_probe() || packet.kind() == PacketKind::Report {
+        if packet.is_syn() || packet.kind() == PacketKind::Report {
             return;
         }
         let model = &mut self.flows[flow].tcp;
@@ -69,7 +69,7 @@ impl Checker {
             self.check(Must::TcpAckSent, Place::Flow(flow), number <= next, || {
                 format!("{}; sent are those below {next}", show(packet))
             });
-        } else if !packet.is_probe() {
+        } else if !packet.is_syn() {
             let payload = u64::from(packet.size).saturating_sub(overhead);
             model.deliver(packet, payload, now);
         }

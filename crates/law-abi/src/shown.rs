@@ -21,7 +21,7 @@ pub(crate) fn packet_facts(packet: &Packet) -> PacketFacts {
         flow: i64::from(packet.flow.number()),
         packet_kind: match packet.kind() {
             PacketKind::Data => packet_kind::DATA,
-            PacketKind::Probe => packet_kind::PROBE,
+            PacketKind::Probe | PacketKind::Poll | PacketKind::Syn => packet_kind::PROBE,
             PacketKind::Ack => packet_kind::ACK,
             PacketKind::Notification => packet_kind::NOTIFICATION,
             PacketKind::Report => packet_kind::REPORT,

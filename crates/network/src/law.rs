@@ -7,8 +7,8 @@ use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
 use crate::{
-    BucketState, ClassCount, DropReason, ElementState, FlowId, Packet, QueuedInfo, StateFact,
-    Window,
+    BucketState, ClassCount, DropReason, ElementState, FlowId, LawNote, Packet, QueuedInfo,
+    StateFact, Window,
 };
 
 /// Packets that wait in a queue, without the one being transmitted.
@@ -66,50 +66,6 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
-/// Position of an average queue relative to its thresholds, or to the range in which a law keeps
-/// it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ThresholdZone {
-    /// Below the minimum threshold.
-    #[default]
-    Below = 0,
-    /// From the minimum to the maximum threshold.
-    Between = 1,
-    /// Above the maximum threshold.
-    Above = 2,
-}
-
-impl ThresholdZone {
-    /// The zone's name in tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Below => "below",
-            Self::Between => "between",
-            Self::Above => "above",
-        }
-    }
-}
-
-/// An adaptation of an adaptive queue law (REDn, Adaptive RED): the zone in which it takes the
-/// average queue to be, and the maximum probabilities that follow from it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RednAdjustment {
-    /// The precedence concerned; 0 for a law without precedences.
-    pub precedence: u8,
-    /// The average queue that caused it, in the unit of the law's thresholds.
-    pub average: f64,
-    /// The zone of the average now.
-    pub region: ThresholdZone,
-    /// True if the average was at or above the middle threshold when it was last between the
-    /// minimum and the maximum one.
-    pub above_middle: bool,
-    /// The maximum probability that the law adapts.
-    pub dynamic_probability: f64,
-    /// The maximum probability in use.
-    pub max_probability: f64,
-}
-
 /// The admission policy of a first-in-first-out queue, which decides on a packet when it arrives:
 /// tail drop, RED, RIO and similar laws.
 ///
@@ -131,9 +87,9 @@ pub trait DropPolicy: Send {
         false
     }
 
-    /// Visit the law's adaptations since the last call, the latest of each precedence. Called after
-    /// every arrival in a run with observers, else never.
-    fn adjustments(&mut self, _visit: &mut dyn FnMut(&RednAdjustment)) {}
+    /// Visit the notes that the law has taken since the last call. Called after every arrival in a
+    /// run with observers, else never.
+    fn notes(&mut self, _visit: &mut dyn FnMut(&LawNote<'_>)) {}
 
     /// Visit the internal quantities worth plotting, such as averages, by name.
     fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
@@ -226,8 +182,8 @@ pub trait QueueDisc: Send {
         false
     }
 
-    /// As [`DropPolicy::adjustments`].
-    fn adjustments(&mut self, _visit: &mut dyn FnMut(&RednAdjustment)) {}
+    /// As [`DropPolicy::notes`].
+    fn notes(&mut self, _visit: &mut dyn FnMut(&LawNote<'_>)) {}
 
     /// Returns its counts by class up to `now`, if it has classes and was built to count them.
     fn class_counts(&mut self, _now: Time) -> Option<&mut Vec<ClassCount>> {

@@ -28,6 +28,7 @@ mod law;
 mod law_fault;
 mod logical_process;
 mod lookahead;
+mod note;
 mod observation;
 mod packet;
 mod pair_table;
@@ -55,12 +56,13 @@ pub use ids::{
 };
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,
-    DropPolicy, LostSegment, NextPacket, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,
-    ThresholdZone, Traffic, Verdict,
+    DropPolicy, LostSegment, NextPacket, QueueDisc, RateSample, ShaperLaw, Signal, Traffic,
+    Verdict,
 };
 pub use law_fault::LawFault;
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};
+pub use note::{LawNote, NoteColumn, NoteForm, NoteKind};
 pub use observation::{CallEvent, Observation, Observer};
 pub use packet::{Ecn, Marking, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};

@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Backlog, DropReason, FlowId, LinkId, Packet, RecordTable, RednAdjustment, Signal};
+use crate::{Backlog, DropReason, FlowId, LawNote, LinkId, Packet, RecordTable, Signal};
 
 /// Event in the life of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,13 +70,13 @@ pub enum Observation<'a> {
         /// The packet, marked.
         packet: &'a Packet,
     },
-    /// An adaptive queue law has adjusted its parameters. Reported after the outcome of the packet
-    /// whose arrival caused it.
-    Adjusted {
+    /// A queue law has taken a note, such as that it has adapted its parameters, on the arrival of
+    /// a packet.
+    Noted {
         /// The link where it happened.
         link: LinkId,
-        /// Change of its parameters.
-        adjustment: &'a RednAdjustment,
+        /// The note.
+        note: &'a LawNote<'a>,
     },
     /// A packet was dropped.
     Dropped {

@@ -35,10 +35,14 @@ pub enum PcnMark {
 pub enum PacketKind {
     /// Data of its flow.
     Data,
-    /// A packet of its flow without data: it asks whether a new call may be admitted, polls for
-    /// missing frames, or opens a TCP connection (SYN); an acknowledgement that is the last packet
-    /// of nothing answers that.
+    /// A probe of a new call: asks whether the call may be admitted. As the next two, a packet of
+    /// its flow without data.
     Probe,
+    /// A poll by a source of frames: asks the receiver which of them are missing.
+    Poll,
+    /// The opening of a TCP connection (SYN). An acknowledgement that is the last packet of nothing
+    /// answers it.
+    Syn,
     /// A pure acknowledgement.
     Ack,
     /// A congestion notification, on its way from a port back to a source.
@@ -60,15 +64,23 @@ pub struct Packet {
     pub created: Time,
     /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
     pub number: u64,
-    /// Further content of its [kind](Packet::kind), written and read by the mechanism whose kind it
-    /// is: of an acknowledgement the timestamp echo ([`Packet::timestamp_echo`]), of a segment the
-    /// sender's round-trip time ([`Packet::srtt`]), of a packet of a call which call, of a
-    /// notification its type, of a resource-management cell its rates, of frames their number.
+    /// Further content, written and read by the mechanism that the packet belongs to; 0 if none.
+    ///
+    /// | Packet | Content | Written and read by |
+    /// |---|---|---|
+    /// | segment of TCP | its sender's round-trip time, slow start | [`Packet::srtt`] |
+    /// | acknowledgement | sending time of what it answers | [`Packet::timestamp_echo`] |
+    /// | data or probe of a call | index and generation of the call | element of calls |
+    /// | data or poll of frames | number of the frame | paced source and its receiver |
+    /// | report on frames | sending time of the poll, or of the latest frame | the same |
+    /// | report on media | what the receiver's law reports | that law and its sender's |
+    /// | notification | its type | law of the detector |
+    /// | resource-management cell | its rates | law of the explicit rate |
     pub tag: u64,
     /// The route that it takes. A hop changes nothing in a packet, so a copy of it is a plain move.
     pub route: RouteId,
-    /// [`Packet::sack_slot`] in the lower 24 bits, [`Packet::dscp`] above: one word, so that copies
-    /// are plain moves.
+    /// [`Packet::sack_slot`] in the lower 24 bits, [`Packet::dscp`] in the next six, and in the top
+    /// two the kind of a request: one word, so that copies are plain moves.
     slot_and_dscp: u32,
     /// Size on the wire in bytes, IP header included.
     pub size: u16,
@@ -120,6 +132,12 @@ impl QueuedInfo {
 
 /// The bits of a slot.
 const SLOT: u32 = (1 << 24) - 1;
+/// The bits of a DSCP.
+const DSCP: u32 = 0b11_1111 << 24;
+/// The bits that tell apart the kinds whose flag is [`REQUEST`]; not in the digest.
+const REQUEST_KIND: u32 = 0b11 << 30;
+const POLL: u32 = 1 << 30;
+const SYN: u32 = 2 << 30;
 
 const ECN: u8 = 0b11;
 const FEEDBACK: u8 = 1 << 2;
@@ -129,11 +147,12 @@ const PUSHED: u8 = ECE;
 const CWR: u8 = 1 << 4;
 const RETRANSMISSION: u8 = 1 << 5;
 const LAST: u8 = 1 << 6;
-const PROBE: u8 = 1 << 7;
+/// Of a probe, a poll or a SYN.
+const REQUEST: u8 = 1 << 7;
 /// Kinds of feedback other than acknowledgements, by bits that mean nothing together otherwise.
-const NOTIFICATION: u8 = FEEDBACK | PROBE;
+const NOTIFICATION: u8 = FEEDBACK | REQUEST;
 const REPORT: u8 = FEEDBACK | RETRANSMISSION;
-const RESOURCE_CELL: u8 = FEEDBACK | PROBE | RETRANSMISSION;
+const RESOURCE_CELL: u8 = FEEDBACK | REQUEST | RETRANSMISSION;
 
 /// Top bit of a tag that is a round-trip time: neither a sending time, nor the index and generation
 /// of a call, is ever large enough to set it. Nor the next.
@@ -264,13 +283,13 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn dscp(&self) -> u8 {
-        (self.slot_and_dscp >> 24) as u8
+        ((self.slot_and_dscp & DSCP) >> 24) as u8
     }
 
-    /// Set its DSCP.
+    /// Set its DSCP, of which the lower six bits count.
     #[inline]
     pub const fn set_dscp(&mut self, dscp: u8) {
-        self.slot_and_dscp = self.slot_and_dscp & SLOT | (dscp as u32) << 24;
+        self.slot_and_dscp = self.slot_and_dscp & !DSCP | (dscp as u32) << 24 & DSCP;
     }
 
     /// ACK: the slot in which its SACK blocks and its counters of marks are stored. See
@@ -326,12 +345,16 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn kind(&self) -> PacketKind {
-        match self.flags & (FEEDBACK | PROBE | RETRANSMISSION) {
+        match self.flags & (FEEDBACK | REQUEST | RETRANSMISSION) {
             FEEDBACK => PacketKind::Ack,
             NOTIFICATION => PacketKind::Notification,
             REPORT => PacketKind::Report,
             RESOURCE_CELL => PacketKind::ResourceCell,
-            data if data & PROBE != 0 => PacketKind::Probe,
+            data if data & REQUEST != 0 => match self.slot_and_dscp & REQUEST_KIND {
+                POLL => PacketKind::Poll,
+                SYN => PacketKind::Syn,
+                _ => PacketKind::Probe,
+            },
             _ => PacketKind::Data,
         }
     }
@@ -340,31 +363,53 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_kind(mut self, kind: PacketKind) -> Self {
-        let bits = match kind {
-            PacketKind::Data => 0,
-            PacketKind::Probe => PROBE,
-            PacketKind::Ack => FEEDBACK,
-            PacketKind::Notification => NOTIFICATION,
-            PacketKind::Report => REPORT,
-            PacketKind::ResourceCell => RESOURCE_CELL,
+        let (bits, request) = match kind {
+            PacketKind::Data => (0, 0),
+            PacketKind::Probe => (REQUEST, 0),
+            PacketKind::Poll => (REQUEST, POLL),
+            PacketKind::Syn => (REQUEST, SYN),
+            PacketKind::Ack => (FEEDBACK, 0),
+            PacketKind::Notification => (NOTIFICATION, 0),
+            PacketKind::Report => (REPORT, 0),
+            PacketKind::ResourceCell => (RESOURCE_CELL, 0),
         };
-        self.flags = self.flags & !(FEEDBACK | PROBE | RETRANSMISSION) | bits;
+        self.slot_and_dscp = self.slot_and_dscp & !REQUEST_KIND | request;
+        self.flags = self.flags & !(FEEDBACK | REQUEST | RETRANSMISSION) | bits;
         self
     }
 
-    /// Returns true if it is neither [data nor a probe](PacketKind) of its flow, but goes back to a
-    /// source or steers one: such packets are counted apart.
+    /// Returns true if it is neither [data nor a request](PacketKind) of its flow, but goes back to
+    /// a source or steers one: such packets are counted apart.
     #[inline]
     #[must_use]
     pub const fn is_feedback(&self) -> bool {
         self.flags & FEEDBACK != 0
     }
 
-    /// Returns true if it is a [probe](PacketKind::Probe).
+    /// Returns true if it is a [probe](PacketKind::Probe) of a call.
     #[inline]
     #[must_use]
     pub const fn is_probe(&self) -> bool {
-        self.flags & (FEEDBACK | PROBE) == PROBE
+        self.is_request(0)
+    }
+
+    /// Returns true if it is a [poll](PacketKind::Poll) by a source of frames.
+    #[inline]
+    #[must_use]
+    pub const fn is_poll(&self) -> bool {
+        self.is_request(POLL)
+    }
+
+    /// Returns true if it is a [SYN](PacketKind::Syn).
+    #[inline]
+    #[must_use]
+    pub const fn is_syn(&self) -> bool {
+        self.is_request(SYN)
+    }
+
+    #[inline]
+    const fn is_request(&self, kind: u32) -> bool {
+        self.flags & (FEEDBACK | REQUEST) == REQUEST && self.slot_and_dscp & REQUEST_KIND == kind
     }
 
     /// Returns true if it is data sent again.
@@ -487,91 +532,4 @@ impl Message for Packet {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A packet is forty bytes: its size sets the memory traffic of every queue and every copy.
-    #[test]
-    fn a_packet_is_forty_bytes() {
-        assert_eq!(size_of::<Packet>(), 40);
-    }
-
-    /// Setting one header field leaves the others as they are.
-    #[test]
-    fn fields_do_not_disturb_each_other() {
-        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
-        let marked = packet.with_ecn(Ecn::Ect0).with_cwr(true).with_ecn(Ecn::Ce).as_last(true);
-        assert_eq!(marked.ecn(), Ecn::Ce);
-        assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_feedback());
-        let pushed = marked.as_pushed();
-        assert!(pushed.is_pushed() && !pushed.ece() && !marked.is_pushed());
-        let ack = packet.with_kind(PacketKind::Ack).with_ece(true);
-        assert!(ack.ece() && !ack.is_pushed());
-        assert_eq!(marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct), packet);
-        for mark in [PcnMark::Unmarked, PcnMark::Threshold, PcnMark::Excess] {
-            assert_eq!(packet.with_kind(PacketKind::Probe).with_pcn(mark).pcn(), Some(mark));
-        }
-        assert_eq!(packet.pcn(), None);
-    }
-
-    /// The ACE field holds three bits: its eight values come back as they are, larger counts by
-    /// their lower three bits, and nothing else in the packet changes. As flags of the TCP header
-    /// (RFC 9768, figure 3) they are AE, CWR and ECE, from the highest: the initial 5 is AE and
-    /// ECE.
-    #[test]
-    fn the_ace_field_holds_three_bits() {
-        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 40, RouteId::new(3))
-            .with_kind(PacketKind::Ack);
-        for count in 0..=u8::MAX {
-            let ack = packet.with_ace(255).with_ace(count);
-            assert_eq!(ack.ace(), count % 8);
-            assert_eq!((ack.kind(), ack.ecn()), (PacketKind::Ack, Ecn::NotEct));
-            assert_eq!(ack.with_ace(0), packet);
-        }
-        let first = packet.with_ace(5);
-        assert_eq!((first.is_last(), first.cwr(), first.ece()), (true, false, true));
-    }
-
-    /// Only a round-trip time and a slow start that the sender reports are read as such: neither a
-    /// timestamp echo, nor a call's number, nor an empty tag, and not one for the other.
-    #[test]
-    fn only_a_reported_round_trip_time_is_one() {
-        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
-        assert_eq!(packet.srtt(), None);
-        for span in [Span::ZERO, Span::from_ms(120), Span::from_s(4_000_000)] {
-            let told = packet.with_srtt(span);
-            assert_eq!((told.srtt(), told.is_in_slow_start()), (Some(span), false));
-            let told = told.in_slow_start();
-            assert_eq!((told.srtt(), told.is_in_slow_start()), (Some(span), true));
-        }
-        let latest = Time::from_ps(u64::MAX);
-        let echo = packet.with_kind(PacketKind::Ack).with_timestamp_echo(latest);
-        assert_eq!(echo.timestamp_echo(), latest);
-        assert_eq!((echo.srtt(), echo.is_in_slow_start()), (None, false));
-        let first = packet.in_slow_start();
-        assert_eq!((first.srtt(), first.is_in_slow_start()), (None, true));
-        let mut of_call = packet.with_ecn(Ecn::Ect0);
-        of_call.tag = (5 << 32) | 7;
-        assert_eq!((of_call.srtt(), of_call.is_in_slow_start()), (None, false));
-    }
-
-    /// A packet is of the kind given last and of no other, and only acknowledgements,
-    /// notifications, reports and resource-management cells are feedback.
-    #[test]
-    fn a_packet_is_of_the_kind_given_last_and_of_no_other() {
-        use PacketKind::{Ack, Data, Notification, Probe, Report, ResourceCell};
-        let kinds = [Data, Probe, Ack, Notification, Report, ResourceCell];
-        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 53, RouteId::new(3))
-            .with_ecn(Ecn::Ect0)
-            .as_last(true);
-        for (before, kind) in kinds.into_iter().flat_map(|a| kinds.map(|b| (a, b))) {
-            let packet = packet.with_kind(before).with_kind(kind);
-            assert_eq!(packet.kind(), kind);
-            assert_eq!(packet.is_feedback(), !matches!(kind, Data | Probe));
-            assert_eq!(packet.is_probe(), kind == Probe);
-            assert!(!packet.is_retransmission() && packet.is_last() && packet.is_ecn_capable());
-        }
-        let again = packet.as_retransmission();
-        assert!(again.is_retransmission() && again.kind() == Data);
-    }
-}
+mod tests;

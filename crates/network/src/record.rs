@@ -3,7 +3,7 @@
 use forebay_units::Time;
 
 pub use crate::table::{Column, RecordTable};
-use crate::{Ecn, Observation, Observer, Packet, PacketKind, RednAdjustment};
+use crate::{Ecn, NoteForm, NoteKind, Observation, Observer, Packet, PacketKind};
 
 /// Records every fact about every packet: a full packet trace.
 #[derive(Default)]
@@ -48,10 +48,11 @@ fn kind(packet: &Packet) -> &'static str {
         PacketKind::Report => "report",
         PacketKind::ResourceCell => "resource",
         _ if packet.is_retransmission() => "retransmission",
-        // A poll of frames is last of itself; probes of calls are not.
-        PacketKind::Probe if packet.is_last() => "poll",
-        PacketKind::Data | PacketKind::Probe if packet.ecn() == Ecn::Ce => "data, CE",
-        PacketKind::Data | PacketKind::Probe => "data",
+        PacketKind::Poll => "poll",
+        PacketKind::Data | PacketKind::Probe | PacketKind::Syn if packet.ecn() == Ecn::Ce => {
+            "data, CE"
+        }
+        PacketKind::Data | PacketKind::Probe | PacketKind::Syn => "data",
     }
 }
 
@@ -133,40 +134,79 @@ impl Observer for CallLog {
     }
 }
 
-/// Records how queue laws adjust themselves.
-#[derive(Default)]
-pub struct AdjustmentLog {
-    time: Vec<f64>,
-    link: Vec<u64>,
-    rows: Vec<RednAdjustment>,
+/// Records the notes of queue laws: a table for each kind.
+pub struct NoteLog {
+    tables: Vec<NoteTable>,
 }
 
-impl Observer for AdjustmentLog {
+/// The notes of a kind.
+struct NoteTable {
+    kind: &'static NoteKind,
+    time: Vec<f64>,
+    link: Vec<u64>,
+    /// The values of the notes, one note after the other.
+    values: Vec<f64>,
+}
+
+impl NoteTable {
+    const fn new(kind: &'static NoteKind) -> Self {
+        Self { kind, time: Vec::new(), link: Vec::new(), values: Vec::new() }
+    }
+
+    /// The values of the column `at`, in its form.
+    fn column(&self, at: usize) -> Column {
+        let values = self.values.iter().copied().skip(at).step_by(self.kind.columns.len());
+        match self.kind.columns[at].form {
+            NoteForm::Whole => Column::Whole(values.map(|value| value as u64).collect()),
+            NoteForm::Word(words) => {
+                Column::Word(values.map(|value| words[value as usize]).collect())
+            }
+            NoteForm::Number | NoteForm::Average | NoteForm::Probability => {
+                Column::Float(values.collect())
+            }
+        }
+    }
+}
+
+impl NoteLog {
+    /// A log with a table for each of `kinds`, also if no note is taken, and for each other kind of
+    /// which a note is taken.
+    #[must_use]
+    pub fn new(kinds: &[&'static NoteKind]) -> Self {
+        Self { tables: kinds.iter().map(|kind| NoteTable::new(kind)).collect() }
+    }
+
+    fn table(&mut self, kind: &'static NoteKind) -> &mut NoteTable {
+        let found = self.tables.iter().position(|table| table.kind.table == kind.table);
+        let at = found.unwrap_or_else(|| {
+            self.tables.push(NoteTable::new(kind));
+            self.tables.len() - 1
+        });
+        &mut self.tables[at]
+    }
+}
+
+impl Observer for NoteLog {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
-        if let Observation::Adjusted { link, adjustment } = *fact {
-            self.time.push(now.seconds());
-            self.link.push(u64::from(link.number()));
-            self.rows.push(*adjustment);
+        if let Observation::Noted { link, note } = *fact {
+            let table = self.table(note.kind);
+            table.time.push(now.seconds());
+            table.link.push(u64::from(link.number()));
+            table.values.extend(note.columns().map(|(_, value)| value));
         }
     }
 
     fn tables(&mut self) -> Vec<RecordTable> {
-        let rows = std::mem::take(&mut self.rows);
-        let whole = |of: fn(&RednAdjustment) -> u64| Column::Whole(rows.iter().map(of).collect());
-        let float = |of: fn(&RednAdjustment) -> f64| Column::Float(rows.iter().map(of).collect());
-        let regions = rows.iter().map(|row| row.region.name()).collect();
-        let columns = [
-            ("time_s", Column::Float(std::mem::take(&mut self.time))),
-            ("link", Column::Whole(std::mem::take(&mut self.link))),
-            ("precedence", whole(|row| u64::from(row.precedence))),
-            ("average", float(|row| row.average)),
-            ("region", Column::Word(regions)),
-            ("above_middle", whole(|row| u64::from(row.above_middle))),
-            ("dynamic_probability", float(|row| row.dynamic_probability)),
-            ("max_probability", float(|row| row.max_probability)),
-        ];
-        let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column));
-        vec![RecordTable { name: "adjustments".to_owned(), columns: columns.collect() }]
+        let record = |mut table: NoteTable| {
+            let mut columns = vec![
+                ("time_s".to_owned(), Column::Float(std::mem::take(&mut table.time))),
+                ("link".to_owned(), Column::Whole(std::mem::take(&mut table.link))),
+            ];
+            let own = table.kind.columns.iter().enumerate();
+            columns.extend(own.map(|(at, column)| (column.name.to_owned(), table.column(at))));
+            RecordTable { name: table.kind.table.to_owned(), columns }
+        };
+        std::mem::take(&mut self.tables).into_iter().map(record).collect()
     }
 }
 
@@ -271,7 +311,7 @@ impl Observer for PacketTrace {
                 self.row(now, "duplicated", link.number().into(), packet);
             }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
-            Observation::Adjusted { .. }
+            Observation::Noted { .. }
             | Observation::Window { .. }
             | Observation::Pace { .. }
             | Observation::Timeout { .. }
@@ -316,5 +356,62 @@ fn drop_word(reason: crate::DropReason) -> &'static str {
         Lost => "dropped: lost",
         Corrupted => "dropped: corrupted",
         Outage => "dropped: outage",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LawNote, LinkId, NoteColumn};
+    use forebay_units::Span;
+
+    static NAMED: NoteKind = NoteKind {
+        table: "named",
+        columns: &[
+            NoteColumn::new("word", NoteForm::Word(&["low", "high"])),
+            NoteColumn::new("share", NoteForm::Probability),
+        ],
+    };
+    static OTHER: NoteKind =
+        NoteKind { table: "other", columns: &[NoteColumn::new("count", NoteForm::Whole)] };
+
+    fn names(table: &RecordTable) -> Vec<&str> {
+        table.columns.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// A kind that the log is given has a table in any case, another only if there are notes;
+    /// each row has time, link and the values in the forms of the columns.
+    #[test]
+    fn each_kind_of_note_has_a_table() {
+        let empty = NoteLog::new(&[&NAMED]).tables();
+        assert_eq!(empty.len(), 1);
+        assert_eq!(names(&empty[0]), ["time_s", "link", "word", "share"]);
+        assert_eq!(empty[0].columns[2].1, Column::Word(Vec::new()));
+
+        let mut log = NoteLog::new(&[&NAMED]);
+        let mut note = |seconds, kind, values: &[f64]| {
+            let note = &LawNote { kind, values };
+            log.observe(
+                Time::ZERO + Span::from_s(seconds),
+                &Observation::Noted { link: LinkId::new(3), note },
+            );
+        };
+        note(1, &NAMED, &[1.0, 0.25]);
+        note(2, &OTHER, &[7.0]);
+        note(3, &NAMED, &[0.0, 0.5]);
+        let tables = log.tables();
+        let columns =
+            |at: usize| tables[at].columns.iter().map(|column| &column.1).collect::<Vec<_>>();
+        assert_eq!(
+            columns(0),
+            [
+                &Column::Float(vec![1.0, 3.0]),
+                &Column::Whole(vec![3, 3]),
+                &Column::Word(vec!["high", "low"]),
+                &Column::Float(vec![0.25, 0.5]),
+            ]
+        );
+        assert_eq!(names(&tables[1]), ["time_s", "link", "count"]);
+        assert_eq!(columns(1)[2], &Column::Whole(vec![7]));
     }
 }

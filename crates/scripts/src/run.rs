@@ -242,7 +242,7 @@ impl Rig {
                 if segment.opens() {
                     let size = self.overhead as u16;
                     let syn = Packet::data(now, self.path.0, 0, size, self.path.1);
-                    return Ok(syn.with_kind(PacketKind::Probe));
+                    return Ok(syn.with_kind(PacketKind::Syn));
                 }
                 let number = segment_of(&self.numbering, segment.first)?;
                 let sent = segment.timestamps.map_or(now, |(value, _)| of_ticks(value));
@@ -415,7 +415,7 @@ impl Element for Wire {
         };
         let closes = self.tcp.handshake && packet.is_last();
         match &mut log.numbering {
-            Some(_) if packet.is_probe() => {
+            Some(_) if packet.is_syn() => {
                 (seen.first, seen.end, seen.ack, seen.flags.syn) = (0, 0, None, true);
             }
             Some(numbering) => {

@@ -91,9 +91,7 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         };
         let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
         if cx.is_observed() {
-            self.law.adjustments(&mut |adjustment| {
-                cx.observe(|| Observation::Adjusted { link, adjustment });
-            });
+            self.law.notes(&mut |note| cx.observe(|| Observation::Noted { link, note }));
         }
         if let Verdict::Drop(reason) = verdict {
             cx.drop(link, packet, reason);

@@ -118,14 +118,12 @@ impl FifoLink {
         }
     }
 
-    /// Report to observers what the drop policy has adjusted in itself.
+    /// Report the notes of the drop policy to observers.
     #[cold]
-    fn observe_adjustments(&mut self, cx: &mut Context<'_>) {
+    fn observe_notes(&mut self, cx: &mut Context<'_>) {
         let link = self.queueing.transmitter.link;
         if let AnyDropPolicy::Law(law) = &mut self.policy {
-            law.adjustments(&mut |adjustment| {
-                cx.observe(|| Observation::Adjusted { link, adjustment });
-            });
+            law.notes(&mut |note| cx.observe(|| Observation::Noted { link, note }));
         }
     }
 }
@@ -232,7 +230,7 @@ impl Element for FifoLink {
         with_policy!(&mut self.policy, law => self.queueing.arrive(law, packet, now, cx));
         // Where packets come through input channels instead, there are no observers.
         if cx.is_observed() {
-            self.observe_adjustments(cx);
+            self.observe_notes(cx);
         }
     }
 

@@ -309,7 +309,11 @@ impl Element for PacedSources {
             PacketKind::Notification => self.on_notification(packet, cx),
             PacketKind::ResourceCell => self.on_resource_cell(packet, ResourceCell::of(packet), cx),
             PacketKind::Report => self.on_report(packet, cx),
-            PacketKind::Ack | PacketKind::Data | PacketKind::Probe => {}
+            PacketKind::Ack
+            | PacketKind::Data
+            | PacketKind::Probe
+            | PacketKind::Poll
+            | PacketKind::Syn => {}
         }
     }
 

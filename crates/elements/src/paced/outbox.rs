@@ -117,7 +117,7 @@ impl Outbox {
             count.polls += 1;
             let (frame, transmission) = (self.next, self.transmissions);
             let poll = Piece { frame, transmission, place: 0, last: true };
-            return poll.written(packet).with_kind(PacketKind::Probe);
+            return poll.written(packet).with_kind(PacketKind::Poll);
         }
         let mut current = match self.current.take() {
             Some(current) => current,

@@ -58,7 +58,7 @@ impl Reassembly {
         }
         let all = self.collected == piece.place + 1 && self.first == piece.transmission;
         self.collected = 0;
-        if packet.is_probe() {
+        if packet.is_poll() {
             if !all {
                 return Completes::Nothing;
             }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn poll(next: u64, transmission: u64) -> Packet {
-        packet(next, transmission, 0, true).with_kind(PacketKind::Probe)
+        packet(next, transmission, 0, true).with_kind(PacketKind::Poll)
     }
 
     fn missing(flow: &Reassembly) -> Vec<Vec<(u64, u64)>> {

@@ -2,8 +2,8 @@
 
 use forebay_invariants::{BucketPlace, Invariant as Must};
 use forebay_network::{
-    BucketState, Ecn, FlowId, LinkCount, LinkId, Observation, Paid, PcnMark, RednAdjustment,
-    StateFact,
+    BucketState, Ecn, FlowId, LawNote, LinkCount, LinkId, NoteColumn, NoteForm, NoteKind,
+    Observation, Paid, PcnMark, StateFact,
 };
 use forebay_units::Rate;
 
@@ -29,16 +29,18 @@ fn bucket(s: &mut Scene, level: f64) {
     s.checker.state(at(0), 0, &StateFact::Bucket(bucket));
 }
 
-fn adjust(s: &mut Scene, average: f64, max_probability: f64) {
-    let adjustment = &RednAdjustment {
-        precedence: 0,
-        average,
-        region: Default::default(),
-        above_middle: false,
-        dynamic_probability: 0.5,
-        max_probability,
-    };
-    s.fact(0, &Observation::Adjusted { link: LinkId::new(CORE), adjustment });
+static NOTES: NoteKind = NoteKind {
+    table: "notes",
+    columns: &[
+        NoteColumn::new("average", NoteForm::Average),
+        NoteColumn::new("probability", NoteForm::Probability),
+    ],
+};
+
+/// A law notes an average queue and a probability.
+fn note(s: &mut Scene, average: f64, probability: f64) {
+    let note = &LawNote { kind: &NOTES, values: &[average, probability] };
+    s.fact(0, &Observation::Noted { link: LinkId::new(CORE), note });
 }
 
 fn pace(s: &mut Scene, scale: f64) {
@@ -77,10 +79,10 @@ pub const CASES: &[Case] = &[
     (Must::RingRates, |s| s.probe(SPAN, "allow_bps.0.2", -1.0)),
     (Must::RingBuffers, |s| s.probe(SPAN, "transit_high_bytes", 1001.0)),
     (Must::RingBuffers, |s| s.probe(SPAN, "transit_low_bytes", 2001.0)),
-    (Must::LawProbability, |s| adjust(s, 1.0, 1.5)),
+    (Must::LawProbability, |s| note(s, 1.0, 1.5)),
     (Must::LawProbability, |s| s.probe(CORE, "drop_probability", -0.1)),
     (Must::LawProbability, |s| s.probe(CORE, "max_probability.2", f64::NAN)),
-    (Must::LawAverage, |s| adjust(s, -1.0, 0.5)),
+    (Must::LawAverage, |s| note(s, -1.0, 0.5)),
     (Must::LawAverage, |s| s.probe(CORE, "average.1", -1.0)),
     (Must::ProbeNumber, |s| s.probe(CORE, "sojourn_s", f64::INFINITY)),
     (Must::ProbeQueue, |s| queues(s, 2.0, 1.0)),
@@ -117,7 +119,7 @@ fn right_laws_break_nothing() {
     bucket(&mut s, 1000.0);
     pace(&mut s, 0.2);
     pace(&mut s, 0.0);
-    adjust(&mut s, 0.0, 1.0);
+    note(&mut s, 0.0, 1.0);
     queues(&mut s, 0.0, 0.0);
     s.probe(SPAN, "allow_bps", 1_000_000.0);
     assert_eq!(s.checker.report().breaches(), []);

@@ -2,7 +2,7 @@
 //! range, and what RED needs as parameters follows from the link's rate.
 
 use forebay_kernel::{Stream, math};
-use forebay_network::{Arrival, DropPolicy, RednAdjustment, ThresholdZone, Verdict};
+use forebay_network::{Arrival, DropPolicy, LawNote, Verdict};
 use forebay_parameters::{
     Entry, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
 };
@@ -11,6 +11,7 @@ use forebay_units::{Span, Time};
 use super::red::{AVERAGE, Red};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
+use crate::queue::parts::adjustment::{Adjustment, ThresholdZone};
 use crate::queue::parts::red_core::{Class, Core, Curve};
 use crate::queue::parts::red_options::{RedOptions, Thresholds, check_options, check_thresholds};
 
@@ -250,16 +251,17 @@ impl DropPolicy for AdaptiveRed {
         self.red.decide(queue, arrival, stream)
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
         if let Some(region) = self.moved.take() {
-            visit(&RednAdjustment {
+            let adjustment = Adjustment {
                 precedence: 0,
                 average: self.red.average(),
                 region,
                 above_middle: false,
                 dynamic_probability: self.max_probability,
                 max_probability: self.max_probability,
-            });
+            };
+            adjustment.note(visit);
         }
     }
 

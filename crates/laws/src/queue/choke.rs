@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, Departure, Discard, DropReason, NextPacket, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, Departure, Discard, DropReason, LawNote, NextPacket, Packet, QueueDisc, Verdict,
 };
 use forebay_parameters::{
     Entry, Inner, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
@@ -226,8 +226,8 @@ impl QueueDisc for Choke {
         self.fifo.backlog()
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
-        self.fifo.adjustments(visit);
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
+        self.fifo.notes(visit);
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

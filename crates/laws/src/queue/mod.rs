@@ -34,7 +34,7 @@ mod wfq;
 mod wred;
 mod wrr;
 
-use forebay_network::{Arrival, Backlog, DropPolicy, QueueDisc};
+use forebay_network::{Arrival, Backlog, DropPolicy, NoteKind, QueueDisc};
 use forebay_parameters::{Category, Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
@@ -44,6 +44,9 @@ pub use parts::any_drop_policy::AnyDropPolicy;
 pub use parts::classful::{ClassOptions, Heads, PROBES as SCHEDULER_PROBES, Scheduler};
 pub use parts::fifo::Fifo;
 pub use steered::steered;
+
+/// Kinds of the notes that laws of queues take: a record of notes has a table for each.
+pub static NOTES: &[&NoteKind] = &[&parts::adjustment::ADJUSTMENTS];
 
 /// A queue in one of its forms.
 pub enum Queue {

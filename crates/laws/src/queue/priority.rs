@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, ClassCount, Departure, Discard, NextPacket, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, LawNote, NextPacket, Packet, QueueDisc, Verdict,
 };
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
@@ -226,9 +226,9 @@ impl QueueDisc for Priority {
         !self.counts.counts() && self.classes.iter().all(QueueDisc::is_transparent)
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
         for class in &mut self.classes {
-            class.adjustments(visit);
+            class.notes(visit);
         }
     }
 

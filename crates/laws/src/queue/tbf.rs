@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, ClassCount, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, DropReason, LawNote, Packet, QueueDisc, Verdict,
 };
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
@@ -175,8 +175,8 @@ impl QueueDisc for Tbf {
         self.queue.drops_at_dequeue()
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
-        self.queue.adjustments(visit);
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
+        self.queue.notes(visit);
     }
 
     fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {

@@ -291,7 +291,7 @@ impl TcpFacts {
 
     fn data(&self, segment: &mut Tcp, packet: &Packet, numbering: &Numbering) {
         let header = &mut segment.header;
-        if packet.is_probe() {
+        if packet.is_syn() {
             (header.sequence_number, header.acknowledgment_number) = (numbering.syn() as u32, 0);
             (header.ack, header.syn) = (false, true);
             return;
@@ -370,7 +370,7 @@ impl Recorder {
             .entry(packet.flow.number())
             .or_insert_with(|| Numbering::new(u64::from(tcp.mss), tcp.handshake));
         match packet.kind() {
-            PacketKind::Probe => numbering.open(packet.is_retransmission()),
+            PacketKind::Syn => numbering.open(packet.is_retransmission()),
             PacketKind::Data => {
                 let closes = tcp.handshake && packet.is_last();
                 numbering.send(packet.number, tcp.payload(packet), closes);
@@ -405,7 +405,7 @@ impl Recorder {
         let (from, to) = if packet.is_feedback() { (to, from) } else { (from, to) };
         let class = (packet.dscp(), packet.ecn());
         let envelope = Envelope { from, to, hop: point.hop, class };
-        let plain = matches!(packet.kind(), PacketKind::Data | PacketKind::Probe | PacketKind::Ack);
+        let plain = matches!(packet.kind(), PacketKind::Data | PacketKind::Syn | PacketKind::Ack);
         match (&facts.tcp, self.connections.get(&flow)) {
             (Some(tcp), Some(numbering)) if plain => {
                 headers::tcp(&envelope, &tcp.segment(packet, numbering, blocks))

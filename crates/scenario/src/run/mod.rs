@@ -19,7 +19,7 @@ use forebay_kernel::Streams;
 use forebay_network::LawFault;
 use forebay_network::executive::Cancelled;
 use forebay_network::record::{
-    AdjustmentLog, CallLog, Column, PaceLog, PacketTrace, RecordTable, ReductionLog, TransferLog,
+    CallLog, Column, NoteLog, PaceLog, PacketTrace, RecordTable, ReductionLog, TransferLog,
 };
 use forebay_network::record_order::{PacketOrder, Tables};
 use forebay_parameters::{Echo, Node, Problem, Registry, names_of};
@@ -454,7 +454,7 @@ impl Run<'_> {
             self.wired.network.attach(Box::new(PacketTrace::new(record.trace as usize)));
         }
         if record.adjustments {
-            self.wired.network.attach(Box::new(AdjustmentLog::default()));
+            self.wired.network.attach(Box::new(NoteLog::new(forebay_laws::queue::NOTES)));
         }
         if record.paces {
             self.wired.network.attach(Box::new(PaceLog::default()));

@@ -51,7 +51,7 @@ impl Bench {
 
 fn shown(packet: &Packet) -> String {
     let piece = Piece::of(packet);
-    if packet.is_probe() {
+    if packet.is_poll() {
         return format!("?{} ", piece.frame);
     }
     let again = if packet.is_retransmission() { "*" } else { "" };
@@ -109,7 +109,7 @@ fn what_was_sent_after_the_poll_is_not_sent_again() {
 fn polls_come_between_frames() {
     let mut bench = Bench::of(4000, true);
     let probes: Vec<u64> =
-        (1..=3500).filter(|_| bench.sends().is_probe()).map(|ms: u64| ms).collect();
+        (1..=3500).filter(|_| bench.sends().is_poll()).map(|ms: u64| ms).collect();
     assert_eq!(probes, [1001, 2002, 3003]);
 }
 

@@ -178,7 +178,7 @@ impl TcpReceivers {
     fn segment(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let p = &self.settings;
         let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
-        if p.handshake && packet.is_probe() {
+        if p.handshake && packet.is_syn() {
             p.answer_syn(r, packet, cx);
             return;
         }

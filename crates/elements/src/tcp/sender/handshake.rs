@@ -28,7 +28,7 @@ impl Sender<'_, '_> {
         let mut packet =
             Packet::data(now, self.flow(), 0, self.settings.overhead, self.settings.route)
                 .with_marking(self.settings.marking)
-                .with_kind(PacketKind::Probe);
+                .with_kind(PacketKind::Syn);
         if again {
             packet = packet.as_retransmission();
         }

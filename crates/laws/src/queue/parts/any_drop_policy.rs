@@ -1,7 +1,7 @@
 //! The drop policy of a FIFO queue, called directly where it is tail drop.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, DropPolicy, QueuedInfo, RednAdjustment, Verdict};
+use forebay_network::{Arrival, DropPolicy, LawNote, QueuedInfo, Verdict};
 use forebay_parameters::Length;
 use forebay_units::Time;
 
@@ -57,8 +57,8 @@ impl DropPolicy for AnyDropPolicy {
         delegate!(self, law => law.is_transparent())
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
-        delegate!(self, law => law.adjustments(visit));
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
+        delegate!(self, law => law.notes(visit));
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, ClassCount, Departure, Discard, NextPacket, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, LawNote, NextPacket, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Rate, Time};
 
@@ -255,8 +255,8 @@ impl QueueDisc for ClassQueue {
         self.queue.as_disc().is_transparent()
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
-        self.queue.as_disc_mut().adjustments(visit);
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
+        self.queue.as_disc_mut().notes(visit);
     }
 
     fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {

@@ -3,7 +3,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, ClassCount, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, LawNote, Packet, QueueDisc, Verdict,
 };
 use forebay_parameters::{Inner, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Time};
@@ -402,9 +402,9 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         self.queues.iter().any(QueueDisc::drops_at_dequeue)
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
         for queue in &mut self.queues {
-            queue.adjustments(visit);
+            queue.notes(visit);
         }
     }
 

@@ -2,12 +2,13 @@
 //! Adaptive REDn.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, DropPolicy, QueuedInfo, RednAdjustment, ThresholdZone, Verdict};
+use forebay_network::{Arrival, DropPolicy, LawNote, QueuedInfo, Verdict};
 use forebay_parameters::{Length, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
 use crate::LinkFacts;
 use crate::queue::adaptive_red::{CHANGED, DECREASES, INCREASES};
+use crate::queue::parts::adjustment::{Adjustment, ThresholdZone};
 use crate::queue::parts::red_options::Options;
 use crate::queue::redn::{RednOptions, Shape};
 use crate::queue::rio::{ACTUAL, AVERAGES, Coupling, Rio};
@@ -223,17 +224,18 @@ impl DropPolicy for DynamicRedn {
         self.rio.departed(packet, at);
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
         for (precedence, machine) in (0..).zip(&mut self.machines) {
             if std::mem::take(&mut machine.moved) {
-                visit(&RednAdjustment {
+                let adjustment = Adjustment {
                     precedence,
                     average: self.rio.average(usize::from(precedence)),
                     region: machine.region,
                     above_middle: machine.above_middle,
                     dynamic_probability: machine.dynamic,
                     max_probability: machine.effective,
-                });
+                };
+                adjustment.note(visit);
             }
         }
     }

@@ -2,8 +2,7 @@
 
 use forebay_kernel::{RingBuffer, Stream};
 use forebay_network::{
-    Arrival, Backlog, Departure, Discard, DropPolicy, Ecn, Packet, QueueDisc, RednAdjustment,
-    Verdict,
+    Arrival, Backlog, Departure, Discard, DropPolicy, Ecn, LawNote, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Rate, Size, Time};
 
@@ -155,8 +154,8 @@ impl QueueDisc for Fifo {
         self.law.is_transparent()
     }
 
-    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
-        self.law.adjustments(visit);
+    fn notes(&mut self, visit: &mut dyn FnMut(&LawNote<'_>)) {
+        self.law.notes(visit);
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -2,6 +2,7 @@
 //! hash of the flow.
 
 pub(super) mod ack_filter;
+pub(super) mod adjustment;
 pub(super) mod any_drop_policy;
 pub(super) mod class;
 pub(super) mod class_counts;

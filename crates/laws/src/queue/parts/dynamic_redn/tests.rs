@@ -443,19 +443,22 @@ fn a_change_is_told_once() {
     fill(&mut law, 1, 6);
     arrive(&mut law, 1, Time::from_ps(1), &mut stream);
     let mut told = Vec::new();
-    law.adjustments(&mut |adjustment| told.push(*adjustment));
-    let expected = |precedence| RednAdjustment {
-        precedence,
-        average: 6.0,
-        region: ThresholdZone::Between,
-        above_middle: false,
-        dynamic_probability: 1e-9,
-        max_probability: 1e-9,
+    law.notes(&mut |note| told.push(note.values.to_vec()));
+    let expected = |precedence| {
+        let adjustment = Adjustment {
+            precedence,
+            average: 6.0,
+            region: ThresholdZone::Between,
+            above_middle: false,
+            dynamic_probability: 1e-9,
+            max_probability: 1e-9,
+        };
+        adjustment.values()
     };
     assert_eq!(told, [expected(1), expected(2)]);
-    law.adjustments(&mut |adjustment| panic!("{adjustment:?} is told again"));
+    law.notes(&mut |note| panic!("{note:?} is told again"));
     arrive(&mut law, 1, Time::from_ps(2), &mut stream);
-    law.adjustments(&mut |adjustment| panic!("{adjustment:?}: seven packets change nothing"));
+    law.notes(&mut |note| panic!("{note:?}: seven packets change nothing"));
 }
 
 /// The effective maximum probability is that with which packets are dropped. Above the middle

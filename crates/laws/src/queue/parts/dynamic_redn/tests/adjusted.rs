@@ -119,8 +119,8 @@ fn it_is_observable() {
         assert_eq!(probe(&law, "middle_probability.2"), probability);
         assert_eq!(probe(&law, "max_probability.2"), probability);
         let mut told = 0;
-        law.adjustments(&mut |adjustment| {
-            assert_eq!(adjustment.max_probability, probability);
+        law.notes(&mut |note| {
+            assert_eq!(note.values.last(), Some(&probability));
             told += 1;
         });
         assert_eq!(told, changes, "{seconds} s");
