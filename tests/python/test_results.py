@@ -30,6 +30,9 @@ to = "b"
 rate = "1 Mbit/s"
 delay = "1 ms"
 
+[hosts.x]
+tags = ["stations"]
+
 [flows.steady]
 from = "a"
 to = "b"
@@ -41,12 +44,14 @@ traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
 [flows.pages]
 from = "b"
 to = "a"
+tags = ["quiet"]
 tcp = { profile = "rfc", mss = "960 B", initial_window = "9 packets" }
 traffic = { file = { size = "8640 B", count = 2, interval = "500 ms" } }
 
 [links.cable]
 from = "c"
 to = "d"
+tags = ["quiet"]
 rate = "1 Mbit/s"
 
 [flows.film]
@@ -77,6 +82,7 @@ fairness = "none"
 [flows.around]
 from = "x"
 to = "y"
+tags = ["quiet"]
 stop = "990 ms"
 udp = {}
 traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
@@ -95,6 +101,8 @@ ASKED = {
     "policing": ("file", "dropped"),
     "lateness": ("file", "least_delay_s"),
     "rings": ("metro", "throughput_bps"),
+    "tags": ("quiet", "sent_packets"),
+    "transfers_by_tag": ("quiet", "mean_completion_s"),
 }
 """A row and a quantity of each kind."""
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+from forebay.native import native
 from forebay.pages.sections import Section, Table
 from forebay.paths import names_of
 from forebay.run.axes import VARIANT
 from forebay.run.resolved import ABSENT, CHOSEN, names_in
 from forebay.run.words import value_words
-from forebay.scenario.catalogue import catalogue
 from forebay.units import size_of
 
 __all__ = ["scenario_section", "varied_tables"]
@@ -265,8 +267,14 @@ def _transport(entry: _Entry) -> str:
     return _cut(", ".join(word for word in words if word))
 
 
+@cache
+def _transports() -> tuple[str, ...]:
+    """The keys of transports that the engine has."""
+    return tuple(json.loads(native().catalogue())["transports"])
+
+
 def _transport_key(entry: _Entry) -> str:
-    return next((key for key in catalogue().transports if key in entry.values), "")
+    return next((key for key in _transports() if key in entry.values), "")
 
 
 def _control(entry: _Entry) -> str:
