@@ -5,6 +5,7 @@ pub mod allocator;
 pub mod bounds;
 pub mod calls;
 pub mod impairments;
+mod inner;
 mod lateness;
 pub mod link;
 pub mod media;
@@ -23,6 +24,7 @@ pub mod udp;
 use forebay_network::{Context, DropReason, FlowId, LinkId, Marking, Observation, Packet, RouteId};
 use forebay_units::Time;
 
+pub use inner::{InnerForm, InnerSection};
 pub use lateness::{Lateness, LatenessResult};
 pub use registry::{SUBNETWORKS, TRANSPORTS, registry};
 pub use rows::{Row, RowKind, RowTables, Rows, RowsOf, TagCount, TagCounts};
@@ -34,8 +36,8 @@ pub use transfers::{
     Completed, EmptyPath, TransferCount, TransferMeter, TransferResult, TransfersOfTag,
 };
 pub use transport::{
-    CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, InnerForm, InnerSection,
-    Packets, ReadTransport, Transport, TransportKind, Transports, WayBack, Wiring, names_of,
+    CallLoad, CountersOf, End, Facts, FlowReader, GroupCounts, Hop, Packets, ReadTransport,
+    Transport, TransportKind, Transports, WayBack, Wiring, names_of,
 };
 
 /// A group of flows that differ only in their start times: what sources need to know of the

@@ -6,8 +6,8 @@ use forebay_network::{Element, LinkCount, LinkId};
 use forebay_parameters::{Category, Problem, Registry, Section};
 use forebay_units::{Rate, Size, Span};
 
+use crate::inner::{InnerSection, keys_within};
 use crate::rows::{RowKind, Rows};
-use crate::transport::InnerSection;
 
 /// The category of subnetworks. The example of one has the keys of its section, with nodes `a` and
 /// `b` among others.
@@ -44,7 +44,7 @@ impl SubnetworkKind {
     /// The keys of its section beside its parameters: laws, and sections within.
     #[must_use]
     pub fn keys(&self) -> Vec<&'static str> {
-        self.laws.iter().copied().chain(self.sections.iter().map(|inner| inner.key)).collect()
+        keys_within(self.laws, self.sections)
     }
 
     /// One that `read` reads, whose key `nodes` names its nodes.

@@ -5,10 +5,11 @@ use std::any::Any;
 
 use forebay_kernel::Streams;
 use forebay_network::{Element, ElementCounters, RouteId};
-use forebay_parameters::{Category, Field, Problem, Section};
+use forebay_parameters::{Category, Problem, Section};
 use forebay_units::{Rate, Size, Span};
 
 use crate::FlowGroup;
+use crate::inner::{InnerSection, keys_within};
 use crate::rows::{RowKind, Rows, TagCount, TagCounts};
 
 /// The category of transports. The example of one has the keys of a group of flows: its own, and
@@ -46,49 +47,13 @@ impl TransportKind {
     /// The keys of its section beside its parameters: laws, and sections within.
     #[must_use]
     pub fn keys(&self) -> Vec<&'static str> {
-        self.laws.iter().copied().chain(self.sections.iter().map(|inner| inner.key)).collect()
+        keys_within(self.laws, self.sections)
     }
 
     /// One that `read` reads, which chooses no laws, needs no way back and gives no rows.
     #[must_use]
     pub const fn new(read: &'static ReadTransport) -> Self {
         Self { read, laws: &[], sections: &[], two_way: false, rows: &[] }
-    }
-}
-
-/// A section within that of a transport.
-#[derive(Clone, Copy)]
-pub struct InnerSection {
-    /// Its key.
-    pub key: &'static str,
-    /// Summary of it, a sentence.
-    pub summary: &'static str,
-    /// Its parameters.
-    pub fields: &'static [Field],
-    /// Form in which its key holds it.
-    pub form: InnerForm,
-}
-
-/// Form of a section within another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum InnerForm {
-    /// One.
-    One,
-    /// A list of such sections.
-    List,
-    /// Such sections by name; the word stands for a name in documentation.
-    Named(&'static str),
-}
-
-impl InnerSection {
-    /// The key as documentation writes it, in the section at `path`.
-    #[must_use]
-    pub fn path(&self, path: &str) -> String {
-        match self.form {
-            InnerForm::One => format!("{path}.{}", self.key),
-            InnerForm::List => format!("{path}.{}[]", self.key),
-            InnerForm::Named(word) => format!("{path}.{}.{word}", self.key),
-        }
     }
 }
 
@@ -321,21 +286,19 @@ impl GroupCounts<'_> {
     /// If they have others.
     #[must_use]
     pub fn tagged_receivers<C: ElementCounters + TagCount>(&mut self) -> &C {
-        let counters = self.counters.counters(true);
-        let own: &C = counters
-            .and_then(<dyn Any>::downcast_ref)
-            .expect("elements keep the counters of their kind");
+        let own = of_type::<C>(self.counters.counters(true));
         let (tags, all) = &mut self.tags;
         all.add(tags, own);
         own
     }
 
     fn of<C: ElementCounters>(&mut self, receivers: bool) -> &C {
-        let counters = self.counters.counters(receivers);
-        counters
-            .and_then(<dyn Any>::downcast_ref)
-            .expect("elements keep the counters of their kind")
+        of_type(self.counters.counters(receivers))
     }
+}
+
+fn of_type<C: ElementCounters>(counters: Option<&dyn Any>) -> &C {
+    counters.and_then(<dyn Any>::downcast_ref).expect("elements keep the counters of their kind")
 }
 
 /// The names of the mechanisms of a category, for messages.

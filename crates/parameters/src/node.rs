@@ -23,6 +23,24 @@ impl Node {
     pub fn new(value: Value) -> Self {
         Self { value, line: None }
     }
+
+    /// The node under `key`, if it is a table that has one.
+    #[must_use]
+    pub fn child(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Value::Table(table) => table.get(key),
+            _ => None,
+        }
+    }
+
+    /// The node under `key`, to be changed, if it is a table that has one.
+    #[must_use]
+    pub fn child_mut(&mut self, key: &str) -> Option<&mut Self> {
+        match &mut self.value {
+            Value::Table(table) => table.get_mut(key),
+            _ => None,
+        }
+    }
 }
 
 /// A value that a scenario file can hold.

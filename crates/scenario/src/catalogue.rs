@@ -69,12 +69,23 @@ impl SectionRow {
     }
 }
 
+/// The section at `path` of an element whose entry is `entry`, with other `keys` than its
+/// parameters, and the `inner` sections.
+fn own_section<B>(
+    path: String,
+    entry: &Entry<B>,
+    keys: &[&'static str],
+    inner: &[InnerSection],
+) -> Vec<SectionRow> {
+    let mut rows = within(&path, inner);
+    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, keys));
+    rows
+}
+
 /// The sections of a transport.
 fn sections_of(entry: &Entry<TransportKind>) -> Vec<SectionRow> {
     let path = format!("flows.NAME.{}", entry.name);
-    let mut rows = within(&path, entry.build.sections);
-    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
-    rows
+    own_section(path, entry, &entry.build.keys(), entry.build.sections)
 }
 
 /// The sections of a kind of link.
@@ -83,17 +94,13 @@ fn sections_of_link(entry: &Entry<LinkKind>) -> Vec<SectionRow> {
         return within("links.NAME", entry.build.sections);
     }
     let path = format!("links.NAME.{}", entry.name);
-    let mut rows = within(&path, entry.build.sections);
-    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
-    rows
+    own_section(path, entry, &entry.build.keys(), entry.build.sections)
 }
 
 /// The sections of a kind of subnetworks.
 fn sections_of_subnetwork(entry: &Entry<SubnetworkKind>) -> Vec<SectionRow> {
     let path = format!("{}.NAME", entry.name);
-    let mut rows = within(&path, entry.build.sections);
-    rows.insert(0, SectionRow::new(path, entry.summary, entry.fields, &entry.build.keys()));
-    rows
+    own_section(path, entry, &entry.build.keys(), entry.build.sections)
 }
 
 /// The `inner` sections of that at `path`.

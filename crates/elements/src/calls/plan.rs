@@ -6,10 +6,11 @@ use forebay_units::Span;
 
 use super::{CallCount, CallParameters, CallResult, Calls, ClassPlan, EdgePlan, SurgeParameters};
 use crate::FlowGroup;
+use crate::inner::{InnerForm, InnerSection};
 use crate::rows::{Row, Rows};
 use crate::transport::{
-    CallLoad, End, Facts, FlowReader, GroupCounts, InnerForm, InnerSection, Packets, Transport,
-    TransportKind, Wiring, names_of,
+    CallLoad, End, Facts, FlowReader, GroupCounts, Packets, Transport, TransportKind, Wiring,
+    names_of,
 };
 
 /// Calls in the table of transports.

@@ -8,7 +8,7 @@ use super::kind::{Link, LinkKind, LinkReader};
 use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule};
 use super::variable::Variable;
 use crate::bounds::{MAX_DELAY, MAX_RATE_BPS};
-use crate::transport::{InnerForm, InnerSection};
+use crate::inner::{InnerForm, InnerSection};
 
 parameters! {
     /// Changes of a direction of a link over time.

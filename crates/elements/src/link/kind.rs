@@ -6,7 +6,7 @@ use forebay_parameters::{Category, Entry, Problem, Registry, Section};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::{Capacity, DelaySchedule, LinkParts};
-use crate::transport::InnerSection;
+use crate::inner::{InnerSection, keys_within};
 
 /// The category of kinds of links. The example of one has the keys of a link, but for its ends.
 pub enum LinkKinds {}
@@ -47,7 +47,7 @@ impl LinkKind {
     /// The keys of its section beside its parameters: laws, and sections within.
     #[must_use]
     pub fn keys(&self) -> Vec<&'static str> {
-        self.laws.iter().copied().chain(self.sections.iter().map(|inner| inner.key)).collect()
+        keys_within(self.laws, self.sections)
     }
 }
 

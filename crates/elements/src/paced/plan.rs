@@ -10,10 +10,11 @@ use super::{
     PacedReceivers, PacedResult, PacedSources, ReceiverPlace,
 };
 use crate::FlowGroup;
+use crate::inner::{InnerForm, InnerSection};
 use crate::rows::{Row, Rows};
 use crate::transport::{
-    End, Facts, FlowReader, GroupCounts, InnerForm, InnerSection, Packets, Transport,
-    TransportKind, WayBack, Wiring, names_of,
+    End, Facts, FlowReader, GroupCounts, Packets, Transport, TransportKind, WayBack, Wiring,
+    names_of,
 };
 
 /// Paced sources in the table of transports.

@@ -10,9 +10,10 @@ use super::parameters::{HostQueueing, RingParameters, StationParameters, Transit
 use super::rows::RingResult;
 use super::{Buffers, Leg, PortParts, Ring, RingParts};
 use crate::bounds::{check_delay, check_rate};
+use crate::inner::{InnerForm, InnerSection};
 use crate::rows::{Row, Rows};
 use crate::subnetwork::{InnerLink, Subnetwork, SubnetworkKind, SubnetworkParts, Transit};
-use crate::transport::{InnerForm, InnerSection, names_of};
+use crate::transport::names_of;
 
 /// Rings in the table of subnetworks.
 pub const ENTRY: Entry<SubnetworkKind> = Entry {

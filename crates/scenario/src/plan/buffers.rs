@@ -11,7 +11,7 @@ use forebay_elements::Transports;
 use forebay_laws::LinkFacts;
 use forebay_laws::queue::Queues;
 use forebay_parameters::{
-    Echo, Field, Length, Node, Parameter, Parameters, Problem, Registry, Section, Table, Value, key,
+    Echo, Field, Length, Node, Parameter, Parameters, Problem, Registry, Section, Value, key,
 };
 use forebay_units::quantity::{parse_bdp, parse_span, show_size, unit_of};
 use forebay_units::{PS_PER_S, Rate, Size, Span};
@@ -21,9 +21,6 @@ use crate::plan::sections::{FlowParameters, LINK_MECHANISMS};
 use crate::plan::subnetworks::read_subnetworks;
 use crate::plan::topology::Topology;
 use crate::plan::ways::routes;
-
-/// Keys of a link beside its parameters that say what wire it is.
-const OF_WIRE: [&str; 2] = ["failure", "reverse"];
 
 /// Millionths of one.
 const MICRO: u128 = 1_000_000;
@@ -37,9 +34,12 @@ const MICRO: u128 = 1_000_000;
 pub(crate) fn in_bytes(root: &Node, registry: &Registry) -> Result<Option<Node>, Problem> {
     let mut network = None;
     let mut changed = Vec::new();
-    for (name, link) in child(root, "links").map(table).into_iter().flatten() {
-        let back = child(link, "reverse").and_then(|reverse| child(reverse, "queue"));
-        for (way, queue) in [("", child(link, "queue")), (".reverse", back)] {
+    let Some(Value::Table(links)) = root.child("links").map(|node| &node.value) else {
+        return Ok(None);
+    };
+    for (name, link) in links {
+        let back = link.child("reverse").and_then(|reverse| reverse.child("queue"));
+        for (way, queue) in [("", link.child("queue")), (".reverse", back)] {
             let Some(queue) = queue else { continue };
             let direction = format!("{name}{way}");
             let mut sizes = Sizes { root, registry, network: &mut network, direction };
@@ -55,30 +55,10 @@ pub(crate) fn in_bytes(root: &Node, registry: &Registry) -> Result<Option<Node>,
     let mut sized = root.clone();
     for (name, way, queue) in changed {
         let steps = ["links", name].into_iter().chain((!way.is_empty()).then_some("reverse"));
-        let place = steps.chain(["queue"]).try_fold(&mut sized, child_mut);
+        let place = steps.chain(["queue"]).try_fold(&mut sized, Node::child_mut);
         *place.expect("its queue was found there") = queue;
     }
     Ok(Some(sized))
-}
-
-/// The entries of the table that `node` is; none if it is another value.
-fn table(node: &Node) -> &Table {
-    const NONE: &Table = &Table::new();
-    match &node.value {
-        Value::Table(table) => table,
-        _ => NONE,
-    }
-}
-
-fn child<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
-    table(node).get(key)
-}
-
-fn child_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
-    match &mut node.value {
-        Value::Table(table) => table.get_mut(key),
-        _ => None,
-    }
 }
 
 /// Queue lengths of one direction of a link.
@@ -226,9 +206,9 @@ impl Direction {
 /// mechanisms.
 fn directions(root: &Node, registry: &Registry) -> Result<BTreeMap<String, Direction>, Problem> {
     let mut root = root.clone();
-    if let Some(Node { value: Value::Table(links), .. }) = child_mut(&mut root, "links") {
+    if let Some(Node { value: Value::Table(links), .. }) = root.child_mut("links") {
         for link in links.values_mut() {
-            child_mut(link, "reverse").map(remove_mechanisms);
+            link.child_mut("reverse").map(remove_mechanisms);
             remove_mechanisms(link);
         }
     }
@@ -256,10 +236,7 @@ fn directions(root: &Node, registry: &Registry) -> Result<BTreeMap<String, Direc
 /// Remove what a link, or its way back, does with packets.
 fn remove_mechanisms(link: &mut Node) {
     if let Value::Table(table) = &mut link.value {
-        table.retain(|key, _| {
-            let key = key.as_str();
-            OF_WIRE.contains(&key) || !LINK_MECHANISMS.contains(&key)
-        });
+        table.retain(|key, _| !LINK_MECHANISMS.contains(&key.as_str()));
     }
 }
 

@@ -15,9 +15,7 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use crate::plan::failures::Failure;
 use crate::plan::laws::LinkLaws;
-use crate::plan::sections::{
-    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters,
-};
+use crate::plan::sections::{LINK_MECHANISMS, LINK_SECTIONS, LinkParameters, ReverseParameters};
 use crate::plan::tags::check_tags;
 use crate::plan::topology::Topology;
 
@@ -81,7 +79,8 @@ pub(crate) fn read_link<'a>(
     around: &LinkFacts,
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
     let kinds = link_keys(section.registry());
-    let parameters = LinkParameters::read_among(section, &[LINK_MECHANISMS, &kinds].concat())?;
+    let among = [LINK_MECHANISMS, LINK_SECTIONS, &kinds].concat();
+    let parameters = LinkParameters::read_among(section, &among)?;
     check_delay(section, "delay", parameters.delay)?;
     let own = link::read_link(section, (parameters.rate, None), parameters.delay)?;
     check_rate(section, own.rate())?;
@@ -109,7 +108,7 @@ pub(crate) fn read_link<'a>(
     let ends = [parameters.to, parameters.from];
     let mut back = match reverse {
         Some(reverse) => {
-            let among = [REVERSE_MECHANISMS, &kinds].concat();
+            let among = [LINK_MECHANISMS, &kinds].concat();
             let other = ReverseParameters::read_among(&reverse, &among)?;
             let delay = other.delay.unwrap_or(delay);
             check_delay(&reverse, "delay", delay)?;

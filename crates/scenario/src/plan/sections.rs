@@ -53,7 +53,7 @@ parameters! {
     }
 }
 
-/// Keys of a link that name mechanisms.
+/// Keys of a link, and of its way back, that name mechanisms.
 pub(crate) const LINK_MECHANISMS: &[&str] = &[
     "queue",
     "conditioner",
@@ -63,9 +63,10 @@ pub(crate) const LINK_MECHANISMS: &[&str] = &[
     "explicit_rate",
     "impairment",
     "impairments",
-    "failure",
-    "reverse",
 ];
+
+/// Keys of a link that are sections of their own.
+pub(crate) const LINK_SECTIONS: &[&str] = &["failure", "reverse"];
 
 parameters! {
     /// The way back of a duplex link, where it differs.
@@ -80,18 +81,6 @@ parameters! {
         tags: Option<Vec<String>>, "-";
     }
 }
-
-/// Keys of the way back that name mechanisms.
-pub(crate) const REVERSE_MECHANISMS: &[&str] = &[
-    "queue",
-    "conditioner",
-    "conditioners",
-    "shaper",
-    "detector",
-    "explicit_rate",
-    "impairment",
-    "impairments",
-];
 
 parameters! {
     /// A group of flows between two nodes.

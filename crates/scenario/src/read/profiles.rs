@@ -9,7 +9,7 @@ pub(crate) const PROFILES: &str = include_str!("profiles.toml");
 
 /// Give links of the scenario `root` that name a profile what it has and they do not say.
 pub(crate) fn expand(root: &mut Node) -> Result<(), Problem> {
-    let Some(Value::Table(links)) = entry(root, "links").map(|node| &mut node.value) else {
+    let Some(Value::Table(links)) = root.child_mut("links").map(|node| &mut node.value) else {
         return Ok(());
     };
     for (name, link) in links {
@@ -26,13 +26,6 @@ pub(crate) fn expand(root: &mut Node) -> Result<(), Problem> {
         fill(link, &found, line);
     }
     Ok(())
-}
-
-fn entry<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
-    match &mut node.value {
-        Value::Table(table) => table.get_mut(key),
-        _ => None,
-    }
 }
 
 /// The profile called `name`.
