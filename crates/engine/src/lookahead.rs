@@ -216,13 +216,13 @@ impl<'a> Analysis<'a> {
         Size::from_bytes(element.rate.map_or(u64::MAX, |rate| bytes(rate) as u64))
     }
 
-    /// Returns true if packets reach `me` only from links that send ahead, no more than can be
-    /// merged.
+    /// Returns true if packets reach `me` only from links that send ahead. Where there are more than
+    /// can be merged, it takes time itself and its input in batches, which are sorted.
     fn can_expect(&self, me: ElementId) -> bool {
         let upstreams = &self.upstreams[me.index()];
         let no_senders = !self.entered_on_time[me.index()] && !self.entered_late[me.index()];
         let few = (1..=MAX_CHANNELS).contains(&upstreams.len());
-        no_senders && few && self.all_early(upstreams)
+        no_senders && (few || self.takes_time(me)) && self.all_early(upstreams)
     }
 
     /// Returns true if a host group of `members` can be deferred. Packets reach them only from
@@ -242,8 +242,10 @@ impl<'a> Analysis<'a> {
         let separate = |upstream: &ElementId| {
             downstream.binary_search(upstream).is_err() && members.binary_search(upstream).is_err()
         };
-        let deferrable =
-            |member: &ElementId| !self.entered_on_time[member.index()] && self.takes_time(*member);
+        let deferrable = |member: &ElementId| {
+            let in_time = !self.schedules(*member) || self.takes_time(*member);
+            !self.entered_on_time[member.index()] && in_time
+        };
         let known = upstreams.len() <= MAX_CHANNELS && self.all_early(&upstreams);
         known
             && upstreams.iter().all(separate)
@@ -251,11 +253,10 @@ impl<'a> Analysis<'a> {
             && members.iter().all(deferrable)
     }
 
-    /// Returns true if `member`, if it is a link, sends ahead what leaves it, or leads to sinks
-    /// only.
-    fn takes_time(&self, member: ElementId) -> bool {
-        let ahead = self.early[member.index()] || self.quiet[member.index()];
-        !self.schedules(member) || ahead && self.tolerance(member) > Span::ZERO
+    /// Returns true if `link` sends ahead what leaves it, or leads to sinks only, and has a delay.
+    fn takes_time(&self, link: ElementId) -> bool {
+        let ahead = self.early[link.index()] || self.quiet[link.index()];
+        ahead && self.tolerance(link) > Span::ZERO
     }
 
     fn schedules(&self, me: ElementId) -> bool {

@@ -7,6 +7,7 @@
 
 use forebay_units::{Span, Time};
 
+use crate::inbox::Inbox;
 use crate::kway_merge::{
     MAX_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
 };
@@ -14,6 +15,9 @@ use crate::{ChannelId, Digest, ElementId, Forward, ReceiverId, RingBuffer, earli
 
 /// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
 const BATCH: usize = 64;
+
+/// Batches of a receiver of more channels than can be merged, which has more at once.
+const MANY: usize = 8;
 
 /// Packets sent into one channel in a row, at most, before [`ChannelTable::flush`] has its sender
 /// pause: a run that is to stop does so there.
@@ -56,7 +60,10 @@ struct Channel<M> {
 /// time, and those of one instant by the numbers of the links that they come from, which is the
 /// order of the events that would have delivered them.
 pub struct InputChannels<M> {
+    /// None where there are more than can be merged.
     channels: Vec<Channel<M>>,
+    /// The packets of more channels than can be merged.
+    inbox: Option<Box<Inbox<M>>>,
     /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
     wake_time: Time,
     /// True if it is notified whenever a channel holds a full batch.
@@ -76,6 +83,7 @@ impl<M> Default for InputChannels<M> {
     fn default() -> Self {
         Self {
             channels: Vec::new(),
+            inbox: None,
             wake_time: Time::ZERO,
             batched: false,
             is_long: false,
@@ -88,10 +96,14 @@ impl<M> Default for InputChannels<M> {
 
 impl<M: Message> InputChannels<M> {
     fn new(upstreams: &[ElementId], crossed: bool) -> Self {
-        let channels = upstreams.iter().map(|upstream| Channel::new(*upstream)).collect();
+        let many = upstreams.len() > MAX_CHANNELS;
+        let merged = if many { &[] } else { upstreams };
+        let channels = merged.iter().map(|upstream| Channel::new(*upstream)).collect();
+        let inbox = many.then(|| Box::new(Inbox::new(upstreams)));
         let batched = false;
         Self {
             channels,
+            inbox,
             wake_time: Time::NEVER,
             batched,
             is_long: false,
@@ -103,6 +115,7 @@ impl<M: Message> InputChannels<M> {
 
     /// The least channel clock. All packets that arrive up to then have been sent, since each link
     /// sends in the order of time, and no two packets reach the far end of one at the same instant.
+    /// Of very many channels one is usually silent, so that it is not looked for.
     #[inline]
     pub fn safe_until(&self) -> Time {
         self.channels.iter().map(|channel| channel.clock).min().unwrap_or(Time::ZERO)
@@ -110,12 +123,13 @@ impl<M: Message> InputChannels<M> {
 
     /// The elements that send to it.
     pub fn upstreams(&self) -> impl Iterator<Item = ElementId> {
-        self.channels.iter().map(|channel| channel.upstream)
+        let many = self.inbox.iter().flat_map(|inbox| inbox.upstreams.iter().copied());
+        self.channels.iter().map(|channel| channel.upstream).chain(many)
     }
 
     /// Number of channels.
     pub fn count(&self) -> usize {
-        self.channels.len()
+        self.inbox.as_ref().map_or(self.channels.len(), |inbox| inbox.upstreams.len())
     }
 
     /// Returns true if the receiver is notified in batches, and of nothing else.
@@ -139,7 +153,7 @@ impl<M: Message> InputChannels<M> {
     #[inline(always)]
     fn next_index(&self) -> (usize, Time) {
         match self.channels.as_slice() {
-            [] => (0, Time::NEVER),
+            [] => self.inbox.as_ref().map_or((0, Time::NEVER), |inbox| inbox.next()),
             [channel] => (0, channel.head),
             _ => self.next_of_several(),
         }
@@ -171,6 +185,9 @@ impl<M: Message> InputChannels<M> {
     #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(&M, Time)> {
+        if let Some(inbox) = &self.inbox {
+            return inbox.first().map(|packet| (packet, inbox.next().1));
+        }
         let (channel, _) = self.next_index();
         let (packet, at) = self.channels.get(channel)?.queue.front()?;
         Some((packet, *at))
@@ -287,6 +304,7 @@ impl<M: Message> InputChannels<M> {
                 end
             }),
             2..=4 => self.take_merged::<4>(end, &mut digest, receiver),
+            0 => self.take_of_many(end, &mut digest, receiver),
             _ => self.take_merged::<MAX_CHANNELS>(end, &mut digest, receiver),
         }
         self.digest = digest;
@@ -321,6 +339,15 @@ impl<M: Message> InputChannels<M> {
         let channels = self.channels.iter_mut().zip(left);
         let taken = channels.map(|(channel, left)| channel.keep_last(left)).sum();
         self.count_taken(taken);
+    }
+
+    /// Take the packets of more channels than can be merged that arrive before `end`.
+    #[inline(never)]
+    fn take_of_many(&mut self, end: Time, digest: &mut Digest, receiver: &mut impl Receive<M>) {
+        if let Some(inbox) = &mut self.inbox {
+            let taken = inbox.take_until(end, digest, receiver);
+            self.count_taken(taken);
+        }
     }
 
     /// Count packets taken, if they have crossed a link.
@@ -442,6 +469,11 @@ impl<M: Message> ChannelTable<M> {
         from: &mut RingBuffer<Timed<M>>,
     ) {
         let Some((_, at)) = from.front().copied() else { return };
+        if self.inputs_of[receiver.index()].inbox.is_some() {
+            from.iter().for_each(|(packet, at)| self.send_to_many(receiver, channel, packet, *at));
+            from.skip(from.len());
+            return;
+        }
         let to = &mut self.inputs_of[receiver.index()].channels[channel.index()];
         to.queue.append(from);
         to.head = at.min(to.head);
@@ -453,7 +485,11 @@ impl<M: Message> ChannelTable<M> {
     #[inline(always)]
     pub fn send(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
         let inputs = &mut self.inputs_of[receiver.index()];
-        let Channel { queue, head, clock, high_water, .. } = &mut inputs.channels[channel.index()];
+        let Some(sender) = inputs.channels.get_mut(channel.index()) else {
+            self.send_to_many(receiver, channel, packet, at);
+            return;
+        };
+        let Channel { queue, head, clock, high_water, .. } = sender;
         queue.push_into_room((*packet, at));
         *clock = at;
         // Later than all packets in the queue, if there are any.
@@ -462,6 +498,21 @@ impl<M: Message> ChannelTable<M> {
         if at <= inputs.wake_time || queue.len() >= *high_water {
             self.notify_or_grow(receiver, channel, at);
         }
+    }
+
+    /// As [`ChannelTable::send`], to a receiver with more channels than can be merged.
+    #[inline(never)]
+    fn send_to_many(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
+        let was_notified = self.notify(receiver, at);
+        let inbox = self.inputs_of[receiver.index()].inbox.as_mut();
+        let inbox = inbox.expect("the receiver has channels");
+        inbox.push(channel, packet, at);
+        if !was_notified && inbox.len() >= inbox.batch {
+            inbox.batch += MANY * BATCH;
+            self.notified.push(receiver);
+            self.flush = true;
+        }
+        self.flush |= inbox.len() % STRIDE == 0;
     }
 
     /// The rest of sending a packet that arrives at `at`: notify `receiver` if it concerns it or a
@@ -521,6 +572,9 @@ impl<M: Message> ChannelTable<M> {
     pub fn notify_in_batches(&mut self, receiver: ReceiverId) {
         let inputs = &mut self.inputs_of[receiver.index()];
         (inputs.wake_time, inputs.batched) = (Time::ZERO, true);
+        if let Some(inbox) = &mut inputs.inbox {
+            inbox.batch = inbox.len() + MANY * BATCH;
+        }
         for Channel { queue, batch, high_water, .. } in &mut inputs.channels {
             // The capacity that many packets needed once is not kept for ever.
             queue.narrow(2 * BATCH);
@@ -531,8 +585,11 @@ impl<M: Message> ChannelTable<M> {
 
     /// Packets sent ahead and not yet processed.
     pub fn held(&self) -> u64 {
-        let channels = self.inputs_of.iter().flat_map(|inputs| &inputs.channels);
-        channels.map(|channel| channel.queue.len() as u64).sum()
+        let held = |inputs: &InputChannels<M>| {
+            let few: usize = inputs.channels.iter().map(|channel| channel.queue.len()).sum();
+            few + inputs.inbox.as_ref().map_or(0, |inbox| inbox.len())
+        };
+        self.inputs_of.iter().map(|inputs| held(inputs) as u64).sum()
     }
 
     /// Digest of what `receiver` has taken; of nothing in a run where no packets are sent ahead.

@@ -33,8 +33,7 @@ pub trait Receive<M> {
 /// A message and its timestamp: when it arrives.
 pub type Timed<M> = (M, Time);
 
-/// Greatest number of channels of one receiver: finding the earliest of more would cost more than
-/// an event.
+/// Greatest number of channels that are merged: what comes by more is sorted when it is due.
 pub const MAX_CHANNELS: usize = 8;
 
 /// Call `process` for the packets of `channel` that arrive before `end`, which it returns anew each

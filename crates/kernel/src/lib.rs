@@ -11,6 +11,7 @@ mod channels;
 mod digest;
 mod event_list;
 mod ids;
+mod inbox;
 mod kway_merge;
 mod ladder;
 pub mod math;

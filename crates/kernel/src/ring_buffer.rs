@@ -131,8 +131,8 @@ impl<T: Copy> RingBuffer<T> {
     pub fn pop_front(&mut self) -> &T {
         assert!(self.len > 0, "the buffer is empty");
         let slot = self.slot(0);
-        self.head = self.head.wrapping_add(1);
         self.len -= 1;
+        self.head = self.advanced(1);
         &self.slots[slot]
     }
 
@@ -166,7 +166,15 @@ impl<T: Copy> RingBuffer<T> {
     ) -> usize {
         let before = self.len;
         while self.forward_slice(to, limit, &mut transfer) {}
+        self.head = self.advanced(0);
         before - self.len
+    }
+
+    /// The index of the first value after `count` were removed. A buffer begins anew whenever it is
+    /// empty, so that a short queue stays in its cache lines.
+    #[inline(always)]
+    fn advanced(&self, count: usize) -> usize {
+        if self.len == 0 { 0 } else { self.head.wrapping_add(count) }
     }
 
     /// As [`RingBuffer::forward_into`], for the slots that are contiguous in both buffers, so that
@@ -211,8 +219,8 @@ impl<T: Copy> RingBuffer<T> {
     #[inline]
     pub fn skip(&mut self, count: usize) {
         assert!(count <= self.len, "the buffer holds fewer values");
-        self.head = self.head.wrapping_add(count);
         self.len -= count;
+        self.head = self.advanced(count);
     }
 
     /// Remove the value with `index` others before it; those behind it move up.

@@ -90,17 +90,26 @@ fn a_link_that_is_entered_on_time_takes_nothing_ahead() {
     assert_eq!((departures(&whole), takers(&whole)), (vec![Timed; 3], vec![]));
 }
 
-/// As many links send ahead to one as a merge has channels; with one more, none does.
+/// Any number of links send ahead to one that takes time itself: an access network is not executed
+/// by events because it has many branches. To one whose departures take place at their times no
+/// more do than can be merged, as it would sort its input for each packet.
 #[test]
-fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
-    for (count, expected) in [(MAX_CHANNELS, Ahead), (MAX_CHANNELS + 1, Timed)] {
+fn any_number_of_links_send_ahead_to_one_that_takes_time() {
+    for (count, span, expected) in [
+        (MAX_CHANNELS, None, Ahead),
+        (MAX_CHANNELS + 1, None, Timed),
+        (500, Some(10), Ahead),
+        (500, Some(0), Ahead),
+    ] {
         let last = count;
-        let mut elements = vec![link(10); count + 1];
-        elements.push(NONE);
-        let routes: Vec<_> = (0..last).map(|first| [first, last, last + 1]).collect();
+        let mut elements = vec![link(10); count];
+        elements.push(link(span.unwrap_or(10)));
+        let end = if span.is_some() { SINK } else { last + 1 };
+        elements.extend(span.is_none().then_some(NONE));
+        let routes: Vec<_> = (0..last).map(|first| [first, last, end]).collect();
         let routes: Vec<&[usize]> = routes.iter().map(|route| route.as_slice()).collect();
         let whole = analysed(&elements, &routes);
-        assert_eq!(departures(&whole)[..count], vec![expected; count]);
+        assert_eq!(departures(&whole)[..count], vec![expected; count], "{count} {span:?}");
     }
 }
 
