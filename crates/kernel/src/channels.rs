@@ -60,8 +60,10 @@ struct Channel<M> {
 /// time, and those of one instant by the numbers of the links that they come from, which is the
 /// order of the events that would have delivered them.
 pub struct InputChannels<M> {
-    /// None where there are more than can be merged.
+    /// None where there are more than can be merged, and while messages are diverted.
     channels: Vec<Channel<M>>,
+    /// The channels while messages are diverted.
+    diverted: Vec<Channel<M>>,
     /// The packets of more channels than can be merged.
     inbox: Option<Box<Inbox<M>>>,
     /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
@@ -83,6 +85,7 @@ impl<M> Default for InputChannels<M> {
     fn default() -> Self {
         Self {
             channels: Vec::new(),
+            diverted: Vec::new(),
             inbox: None,
             wake_time: Time::ZERO,
             batched: false,
@@ -103,6 +106,7 @@ impl<M: Message> InputChannels<M> {
         let batched = false;
         Self {
             channels,
+            diverted: Vec::new(),
             inbox,
             wake_time: Time::NEVER,
             batched,
@@ -125,6 +129,23 @@ impl<M: Message> InputChannels<M> {
     pub fn upstreams(&self) -> impl Iterator<Item = ElementId> {
         let many = self.inbox.iter().flat_map(|inbox| inbox.upstreams.iter().copied());
         self.channels.iter().map(|channel| channel.upstream).chain(many)
+    }
+
+    /// From now on [`ChannelTable::send`] refuses messages for the receiver, of which none is
+    /// waiting.
+    pub fn divert(&mut self) {
+        debug_assert!(self.next_at() == Time::NEVER, "messages wait");
+        self.diverted.append(&mut self.channels);
+    }
+
+    /// The end of [`InputChannels::divert`].
+    pub fn end_diversion(&mut self) {
+        self.channels.append(&mut self.diverted);
+    }
+
+    /// Returns true if messages for the receiver are refused.
+    pub fn is_diverted(&self) -> bool {
+        !self.diverted.is_empty()
     }
 
     /// Number of channels.
@@ -470,7 +491,9 @@ impl<M: Message> ChannelTable<M> {
     ) {
         let Some((_, at)) = from.front().copied() else { return };
         if self.inputs_of[receiver.index()].inbox.is_some() {
-            from.iter().for_each(|(packet, at)| self.send_to_many(receiver, channel, packet, *at));
+            for (packet, at) in from.iter() {
+                let _ = self.send_to_many(receiver, channel, packet, *at);
+            }
             from.skip(from.len());
             return;
         }
@@ -481,13 +504,19 @@ impl<M: Message> ChannelTable<M> {
         self.notify_or_grow(receiver, channel, at);
     }
 
-    /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`.
+    /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`. Returns false if the
+    /// receiver has diverted it.
     #[inline(always)]
-    pub fn send(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
+    pub fn send(
+        &mut self,
+        receiver: ReceiverId,
+        channel: ChannelId,
+        packet: &M,
+        at: Time,
+    ) -> bool {
         let inputs = &mut self.inputs_of[receiver.index()];
         let Some(sender) = inputs.channels.get_mut(channel.index()) else {
-            self.send_to_many(receiver, channel, packet, at);
-            return;
+            return self.send_to_many(receiver, channel, packet, at);
         };
         let Channel { queue, head, clock, high_water, .. } = sender;
         queue.push_into_room((*packet, at));
@@ -498,21 +527,45 @@ impl<M: Message> ChannelTable<M> {
         if at <= inputs.wake_time || queue.len() >= *high_water {
             self.notify_or_grow(receiver, channel, at);
         }
+        true
     }
 
-    /// As [`ChannelTable::send`], to a receiver with more channels than can be merged.
+    /// Count `packet` as taken by `receiver` at `at`, without a channel. Returns how many links it
+    /// has crossed with that: one, or none if it comes from a host group.
+    #[inline]
+    pub fn receive_at_once(&mut self, receiver: ReceiverId, packet: &M, at: Time) -> u64 {
+        let inputs = &mut self.inputs_of[receiver.index()];
+        packet.received(at, &mut inputs.digest);
+        u64::from(inputs.crossed)
+    }
+
+    /// As [`ChannelTable::send`], to a receiver with more channels than can be merged, or that has
+    /// diverted what is sent to it.
     #[inline(never)]
-    fn send_to_many(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
-        let was_notified = self.notify(receiver, at);
-        let inbox = self.inputs_of[receiver.index()].inbox.as_mut();
-        let inbox = inbox.expect("the receiver has channels");
+    fn send_to_many(
+        &mut self,
+        receiver: ReceiverId,
+        channel: ChannelId,
+        packet: &M,
+        at: Time,
+    ) -> bool {
+        let inputs = &mut self.inputs_of[receiver.index()];
+        let Some(inbox) = &mut inputs.inbox else { return false };
         inbox.push(channel, packet, at);
-        if !was_notified && inbox.len() >= inbox.batch {
+        let concerned = at <= inputs.wake_time;
+        if concerned {
+            inputs.wake_time = at;
+        }
+        let full = inbox.len() >= inbox.batch;
+        if full {
             inbox.batch += MANY * BATCH;
-            self.notified.push(receiver);
             self.flush = true;
         }
+        if concerned || full {
+            self.notified.push(receiver);
+        }
         self.flush |= inbox.len() % STRIDE == 0;
+        true
     }
 
     /// The rest of sending a packet that arrives at `at`: notify `receiver` if it concerns it or a

@@ -30,6 +30,28 @@ fn place_of(key: Key) -> usize {
     key as u32 as usize
 }
 
+/// Moves for each key beyond which sorting by insertion costs more than any other way.
+const MAX_MOVES: usize = 8;
+
+/// Sort `keys`, most of which are not far from their places, since senders act about in the order
+/// of time: by insertion (Knuth, vol. 3, section 5.2.1), unless that turns out to take many moves.
+#[inline]
+fn sort(keys: &mut [Key]) {
+    let mut moves = MAX_MOVES * keys.len();
+    for end in 1..keys.len() {
+        let (key, mut place) = (keys[end], end);
+        while place > 0 && keys[place - 1] > key {
+            keys[place] = keys[place - 1];
+            place -= 1;
+        }
+        keys[place] = key;
+        match moves.checked_sub(end - place) {
+            Some(left) => moves = left,
+            None => return keys.sort_unstable(),
+        }
+    }
+}
+
 /// Messages of many channels. Those of one channel have increasing times, so no two keys are equal
 /// but for their places.
 pub(crate) struct Inbox<M> {
@@ -124,7 +146,7 @@ impl<M: Message> Inbox<M> {
         }
         let mut due = std::mem::take(&mut self.due);
         self.move_due(end, &mut due);
-        due.sort_unstable();
+        sort(&mut due);
         for (count, key) in due.iter().enumerate() {
             let (message, at) = (&self.messages[place_of(*key)], time_of(*key));
             message.received(at, digest);
@@ -161,7 +183,7 @@ impl<M: Message> Inbox<M> {
             });
         }
         let later = self.sorted.partition_point(|key| *key >= end);
-        due.extend(self.sorted.drain(later..));
+        due.extend(self.sorted.drain(later..).rev());
     }
 
     /// Sort all keys where most of the recent ones, which are searched each time, were not among

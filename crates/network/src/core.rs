@@ -13,9 +13,10 @@ use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::{Span, Time};
 
 use crate::detours::Detours;
+use crate::logical_process::Relay;
 use crate::routes::Routes;
 use crate::{
-    Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels,
+    ChannelId, Context, Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels,
     Observer, Packet, ReceiverId, RouteId, SackTable,
 };
 
@@ -80,6 +81,17 @@ impl PendingDeliveries {
     }
 }
 
+/// State that a link has lent, so that its packets are processed when they are sent.
+#[derive(Default)]
+pub struct Lent {
+    relay: Option<Box<dyn Relay>>,
+    /// Packets that it may still process.
+    left: u32,
+}
+
+/// Packets that are processed at most with what a link has lent once.
+const MAX_RELAYED: u32 = 4096;
+
 /// The state of a partition apart from its elements: event list, routes, counters and channels.
 #[derive(Default)]
 pub struct Core {
@@ -110,6 +122,8 @@ pub struct Core {
     pub modes: Vec<ExecutionMode>,
     /// Packets sent ahead and not yet processed by their receivers.
     pub channels: ChannelTable<Packet>,
+    /// What links have lent, by number: see [`ExecutionMode::relayed`].
+    pub relays: Vec<Lent>,
     /// Lower bound on the timestamps still to come: every arrival up to then is already in the
     /// input channels, at all receivers that have any.
     pub lbts: Time,
@@ -159,6 +173,56 @@ impl Core {
         self.counters.hops += taken;
         self.virtual_events += taken as i64;
         *self.channels.inputs_mut(receiver) = inputs;
+    }
+
+    /// Send `packet` ahead on `channel` of `receiver`, where it arrives at `at`.
+    #[inline(always)]
+    pub(crate) fn send_ahead(
+        &mut self,
+        receiver: ReceiverId,
+        channel: ChannelId,
+        packet: &Packet,
+        at: Time,
+    ) {
+        if !self.channels.send(receiver, channel, packet, at) {
+            self.relay((receiver, channel), packet, at);
+        }
+    }
+
+    /// Have a link that has lent what processes packets do so with `packet`, which arrives there at
+    /// `at`; or, where it must not yet, put it into the link's input channel.
+    #[inline(never)]
+    fn relay(&mut self, (receiver, channel): (ReceiverId, ChannelId), packet: &Packet, at: Time) {
+        let lent = &mut self.relays[receiver.index()];
+        lent.left -= 1;
+        let ends = lent.left == 0 || at > self.sync_time;
+        let Some(mut relay) = lent.relay.take_if(|_| !ends) else {
+            self.channels.inputs_mut(receiver).end_diversion();
+            let sent = self.channels.send(receiver, channel, packet, at);
+            debug_assert!(sent, "the diversion has ended");
+            return;
+        };
+        let taken = self.channels.receive_at_once(receiver, packet, at);
+        self.counters.hops += taken;
+        self.virtual_events += taken as i64;
+        let me = receiver.element();
+        relay.relay(packet, &mut Context { core: self, me, now: at, local: None });
+        self.relays[receiver.index()].relay = Some(relay);
+    }
+
+    /// The element `me` lends `relay`; no packet waits in its input channel.
+    pub(crate) fn lend(&mut self, me: ElementId, relay: Box<dyn Relay>) {
+        if self.relays.len() <= me.index() {
+            self.relays.resize_with(me.index() + 1, Lent::default);
+        }
+        self.channels.inputs_mut(me.into()).divert();
+        self.relays[me.index()] = Lent { relay: Some(relay), left: MAX_RELAYED };
+    }
+
+    /// What the element `me` has lent, back.
+    pub(crate) fn reclaim(&mut self, me: ElementId) -> Option<Box<dyn Relay>> {
+        self.channels.inputs_mut(me.into()).end_diversion();
+        self.relays.get_mut(me.index())?.relay.take()
     }
 
     /// Count the arrival at `at` of `packet`, which was sent ahead to a sink and has so many bytes

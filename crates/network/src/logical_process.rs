@@ -4,6 +4,8 @@
 //! An element need not know any of this; links and large groups of hosts do, for speed. The terms
 //! are those of R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
 
+use std::any::Any;
+
 use forebay_kernel::Forward;
 use forebay_units::Time;
 
@@ -28,6 +30,13 @@ pub trait LogicalProcess {
     fn prefetch_packet(&self, _packet: &Packet) {}
 }
 
+/// The part of a link that processes packets, for links whose packets are
+/// [relayed](ExecutionMode::relayed).
+pub trait Relay: Any + Send {
+    /// `packet` arrives now, which may be ahead of the network's clock.
+    fn relay(&mut self, packet: &Packet, cx: &mut Context<'_>);
+}
+
 /// Operations that [`Context`] offers to elements with lookahead.
 pub trait LookaheadContext {
     /// Returns the execution mode of this element. Asked when the run begins.
@@ -43,6 +52,17 @@ pub trait LookaheadContext {
     /// channel and leave by one channel. Asked when the run begins.
     #[must_use]
     fn pass_through(&mut self) -> Option<PassThrough>;
+
+    /// Lend `relay`, which then processes each packet in the call that sends it to this element. Only
+    /// if [`ExecutionMode::relayed`], and with no packet in the input channel.
+    ///
+    /// It processes no more than so many packets, nor any that arrives after the time up to which
+    /// this element may run ahead. The packet after these comes by the input channel, and the
+    /// element takes back what it has lent before it processes it.
+    fn lend(&mut self, relay: Box<dyn Relay>);
+
+    /// What this element has lent, back; `None` if it has lent nothing.
+    fn reclaim(&mut self) -> Option<Box<dyn Relay>>;
 
     /// Before which time no event concerns this element, given the timers set so far: for
     /// [`LookaheadContext::continue_at`]. Called from [`crate::Element::wake`].
@@ -84,7 +104,7 @@ pub trait LookaheadContext {
     /// Forward the packets of `inputs`, taken by [`LookaheadContext::take_inputs`] and a single
     /// channel, that arrive by `limit` to the given channel of the next receiver in one pass:
     /// `transmit` writes each with the time at which it gets there. Stops when that channel may not
-    /// hold more.
+    /// hold more; does nothing if packets for that receiver are relayed.
     fn forward_all(
         &mut self,
         inputs: &mut InputChannels,
@@ -146,6 +166,14 @@ impl LookaheadContext for Context<'_> {
         self.inputs().is_single().then_some(pass_through)
     }
 
+    fn lend(&mut self, relay: Box<dyn Relay>) {
+        self.core.lend(self.me, relay);
+    }
+
+    fn reclaim(&mut self) -> Option<Box<dyn Relay>> {
+        self.core.reclaim(self.me)
+    }
+
     #[inline]
     fn idle_until(&self) -> Time {
         self.local
@@ -180,7 +208,7 @@ impl LookaheadContext for Context<'_> {
             "a packet is sent ahead too late"
         );
         debug_assert!(next.ahead().is_some(), "the next hop has no input channel");
-        self.core.channels.send(next.receiver, next.channel, packet, at);
+        self.core.send_ahead(next.receiver, next.channel, packet, at);
     }
 
     #[inline(always)]
@@ -216,6 +244,9 @@ impl LookaheadContext for Context<'_> {
         mut transmit: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Forward,
     ) {
         let PassThrough { receiver, channel } = pass_through;
+        if self.core.channels.inputs(receiver).is_diverted() {
+            return;
+        }
         let pause = inputs.pause_before(limit);
         if pause < limit {
             self.pause();
