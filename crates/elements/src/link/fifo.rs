@@ -33,7 +33,7 @@ const OBSERVED: usize = 64;
 /// The most packets in so many batches with which they are processed when they are sent: where more
 /// come at once, they cost less from the input channel, as code and data of the link are used for
 /// all of them.
-const MOST_PACKETS: usize = OBSERVED + OBSERVED / 4;
+const MOST_PACKETS: usize = OBSERVED + OBSERVED / 2;
 
 /// A link whose queue decides at arrival only.
 pub(super) struct FifoLink {
