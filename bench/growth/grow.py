@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Growth of the cost of a packet hop with flows, links, link rate and replications.
+"""Growth of the cost of a packet hop with flows, links, link rate, replications, homes.
 
     make growth                                 measure all, write result.json, draw
     make growth ARGS="--scale 0.1 --repeats 2"  a tenth of the work: does it run?
@@ -42,15 +42,19 @@ class Point:
     runs: list[dict[str, Any]] = field(default_factory=list)
     note: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """The entry in result.json; spreads are [least, median, greatest]."""
+    def as_json(self, setup: bool) -> dict[str, Any]:
+        """The entry in result.json; spreads are [least, median, greatest].
+
+        Of runs without `setup`, time for each hop is that from the first event on.
+        """
         if self.note:
             return {"x": self.x, "note": self.note}
         return {
             "x": self.x,
             "packet_hops": self.runs[-1]["packet_hops"],
-            "ns_per_hop": _spread([1e9 * r["wall_s"] / r["packet_hops"] for r in self.runs]),
+            "ns_per_hop": _spread([_ns_per_hop(run, setup) for run in self.runs]),
             "wall_s": _spread([run["wall_s"] for run in self.runs]),
+            "setup_s": _spread([run["setup_s"] for run in self.runs]),
             "total_s": _spread([run["total_s"] for run in self.runs]),
             "peak_rss_bytes": max(run["peak_rss_bytes"] for run in self.runs),
         }
@@ -85,10 +89,11 @@ def measure_axis(axis: Axis, options: argparse.Namespace) -> tuple[dict[str, Any
     failed = 0
     for curve in axis.curves:
         points = measure_curve(axis, curve, values, options)
-        curves[curve.name] = [point.as_json() for point in points]
+        curves[curve.name] = [point.as_json(axis.setup) for point in points]
         failed |= any(point.note.startswith("failed") for point in points)
     settings = {"work_hops": round(WORK * options.scale), "repeats": options.repeats}
-    return {"label": axis.label, **settings, "curves": curves}, int(failed)
+    entry = {"label": axis.label, "setup": axis.setup, **settings, "curves": curves}
+    return entry, int(failed)
 
 
 def measure_curve(
@@ -107,7 +112,7 @@ def measure_curve(
             print(f"{words}: turn {turn + 1} of {options.repeats}", file=sys.stderr, flush=True)
             task = curve.task(point.x, WORK * options.scale)
             try:
-                document = {"text": task.network.to_toml(), "replications": task.replications}
+                document = {"text": task.text, "replications": task.replications}
                 point.runs.append(run_point({**document, "threads": task.threads}, options.budget))
             except subprocess.TimeoutExpired:
                 point.note = f"stopped after {options.budget:g} s"
@@ -131,6 +136,11 @@ def run_point(document: dict[str, Any], budget_s: float) -> dict[str, Any]:
     )
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
+
+
+def _ns_per_hop(run: dict[str, Any], setup: bool) -> float:
+    time_s: float = run["wall_s"] - (0.0 if setup else run["setup_s"])
+    return 1e9 * time_s / run["packet_hops"]
 
 
 def _spread(values: Sequence[float]) -> list[float]:

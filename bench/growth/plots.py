@@ -41,7 +41,8 @@ def draw(result: dict[str, Any], folder: Path, suffix: str = "svg") -> list[Path
             peaks = [point["peak_rss_bytes"] / 1e6 for point in known]
             memory.plot([point["x"] for point in known], peaks, **style)
         time.set_ylim(bottom=0)
-        time.set_ylabel("ns for each packet hop")
+        without = "" if axis.get("setup", True) else ", without set-up"
+        time.set_ylabel(f"ns for each packet hop{without}")
         low, high = memory.get_ylim()
         memory.set_ylim(min(low, 10), max(high, 1000))
         memory.set_ylabel("peak memory of the process, MB")
