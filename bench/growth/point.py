@@ -2,7 +2,8 @@
 
 Reads a task as JSON from standard input (`text`, `replications`, `threads`) and prints what it
 took. `wall_s` is the run alone, as the engine clocks it; of several replications the whole batch.
-Both include set-up, `setup_s`, which is the sum over all replications. `total_s` is from the text of the scenario to its results in Python.
+Both include set-up, `setup_s`, which is the sum over all replications. `total_s` is from the text
+of the scenario to its results in Python.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import json
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,8 +92,8 @@ def test_two_hundred_homes_are_the_benchmark() -> None:
 
 
 def test_each_home_has_the_same_share_of_a_cable() -> None:
-    """Each home has the same share of a cable, and no more of them one than in the benchmark: the
-    work of a home is the same however many there are."""
+    """Each home has the same share of a cable, which at most 200 have in common: the work of a home
+    is the same however many there are."""
     # 450 homes are two cables and a quarter.
     document = tomllib.loads(homes.scenario(450, 1.0))
     cables, all_homes, *_ = (block["each"] for block in document["sites"])
@@ -134,9 +135,9 @@ def test_it_is_measured_written_and_drawn(tmp_path: Path) -> None:
     assert all(word in text for word in ("drop tail", "RED", "links on the path"))
 
 
-def made_up(run: object) -> axes.Axis:
+def made_up(run: Callable[[int], Network]) -> axes.Axis:
     """An axis whose points are all the same small network, or what `run` says."""
-    curve = axes.Curve("made up", lambda x, _work: axes.Task(run(x).to_toml()))  # type: ignore[operator]
+    curve = axes.Curve("made up", lambda x, _work: axes.Task(run(x).to_toml()))
     return axes.Axis("hops", "made up", [1, 2, 3], [curve])
 
 
