@@ -2,7 +2,7 @@
 """Access networks of any number of homes, made from benchmark s9-access; 10,000 are a city.
 
     python bench/growth/homes.py 10000 > city.toml
-    forebay run city.toml --until "2 s"
+    forebay run city.toml --until "5 s"
 
 Homes are those of the benchmark, again and again. Each 200 have a cable of their own; fewer have
 one of their share of the rate. So the load of a home and of a cable is the same in all of them.
