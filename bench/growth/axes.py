@@ -40,24 +40,25 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A kind of scenario along an axis; `task(x, work)` makes the one at `x`."""
+    """A kind of scenario along an axis; `task(x, work)` makes the one at `x`.
+
+    Where its start would weigh too much, `start(x)` makes the same network for a moment: its time
+    and its hops are taken off.
+    """
 
     name: str
     task: Callable[[int, float], Task]
+    start: Callable[[int], Task] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Axis of growth, with its values and the kinds of scenario that grow along it.
-
-    Without `setup`, the time is that from the first event on, where set-up would weigh too much.
-    """
+    """Axis of growth, with its values and the kinds of scenario that grow along it."""
 
     name: str
     label: str
     values: Sequence[int]
     curves: Sequence[Curve]
-    setup: bool = True
 
 
 def _bottleneck(name: str, rate_bps: float, delay_ms: float, seconds: float) -> Network:
@@ -149,6 +150,10 @@ def _homes(count: int, work: float) -> Task:
     return Task(homes.scenario(count, max(2 * work / (HOME_HOPS * count), 2.0)))
 
 
+def _homes_start(count: int) -> Task:
+    return Task(homes.scenario(count, 1e-3))
+
+
 def _poisson(rate_bps: float) -> object:
     return traffic.poisson(rate=f"{LOAD * rate_bps:.0f} bit/s", size=f"{PACKET_B} B")
 
@@ -186,7 +191,6 @@ AXES = (
         "homes",
         "homes of an access network",
         [20, 50, 100, 200, 400, 10_000],
-        [Curve("a cable for each 200", _homes)],
-        setup=False,
+        [Curve("a cable for each 200", _homes, _homes_start)],
     ),
 )

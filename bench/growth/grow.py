@@ -23,7 +23,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,22 +42,24 @@ class Point:
     runs: list[dict[str, Any]] = field(default_factory=list)
     note: str = ""
 
-    def as_json(self, setup: bool) -> dict[str, Any]:
-        """The entry in result.json; spreads are [least, median, greatest].
-
-        Of runs without `setup`, time for each hop is that from the first event on.
-        """
+    def as_json(self) -> dict[str, Any]:
+        """The entry in result.json; spreads are [least, median, greatest]."""
         if self.note:
             return {"x": self.x, "note": self.note}
         return {
             "x": self.x,
             "packet_hops": self.runs[-1]["packet_hops"],
-            "ns_per_hop": _spread([_ns_per_hop(run, setup) for run in self.runs]),
+            "ns_per_hop": _spread([_ns_per_hop(run) for run in self.runs]),
             "wall_s": _spread([run["wall_s"] for run in self.runs]),
-            "setup_s": _spread([run["setup_s"] for run in self.runs]),
+            **self._starts(),
             "total_s": _spread([run["total_s"] for run in self.runs]),
             "peak_rss_bytes": max(run["peak_rss_bytes"] for run in self.runs),
         }
+
+    def _starts(self) -> dict[str, Any]:
+        """Time of starts that were measured beside the runs, set-up included."""
+        starts = [run["start"]["wall_s"] for run in self.runs if "start" in run]
+        return {"start_s": _spread(starts)} if starts else {}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,11 +91,10 @@ def measure_axis(axis: Axis, options: argparse.Namespace) -> tuple[dict[str, Any
     failed = 0
     for curve in axis.curves:
         points = measure_curve(axis, curve, values, options)
-        curves[curve.name] = [point.as_json(axis.setup) for point in points]
+        curves[curve.name] = [point.as_json() for point in points]
         failed |= any(point.note.startswith("failed") for point in points)
     settings = {"work_hops": round(WORK * options.scale), "repeats": options.repeats}
-    entry = {"label": axis.label, "setup": axis.setup, **settings, "curves": curves}
-    return entry, int(failed)
+    return {"label": axis.label, **settings, "curves": curves}, int(failed)
 
 
 def measure_curve(
@@ -112,8 +113,10 @@ def measure_curve(
             print(f"{words}: turn {turn + 1} of {options.repeats}", file=sys.stderr, flush=True)
             task = curve.task(point.x, WORK * options.scale)
             try:
-                document = {"text": task.text, "replications": task.replications}
-                point.runs.append(run_point({**document, "threads": task.threads}, options.budget))
+                run = run_point(asdict(task), options.budget)
+                if curve.start is not None:
+                    run["start"] = run_point(asdict(curve.start(point.x)), options.budget)
+                point.runs.append(run)
             except subprocess.TimeoutExpired:
                 point.note = f"stopped after {options.budget:g} s"
                 late = f"{point.x:,} took longer than {options.budget:g} s"
@@ -138,9 +141,11 @@ def run_point(document: dict[str, Any], budget_s: float) -> dict[str, Any]:
     return measured
 
 
-def _ns_per_hop(run: dict[str, Any], setup: bool) -> float:
-    time_s: float = run["wall_s"] - (0.0 if setup else run["setup_s"])
-    return 1e9 * time_s / run["packet_hops"]
+def _ns_per_hop(run: dict[str, Any]) -> float:
+    """Time for each packet hop, without the start where that was measured."""
+    start = run.get("start", {"wall_s": 0.0, "packet_hops": 0})
+    time_s: float = run["wall_s"] - start["wall_s"]
+    return 1e9 * time_s / (run["packet_hops"] - start["packet_hops"])
 
 
 def _spread(values: Sequence[float]) -> list[float]:

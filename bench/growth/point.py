@@ -1,9 +1,8 @@
 """One point in a process of its own, so that its peak memory is its own.
 
 Reads a task as JSON from standard input (`text`, `replications`, `threads`) and prints what it
-took. `wall_s` is the run alone, as the engine clocks it; of several replications the whole batch.
-Both include set-up, `setup_s`, which is the sum over all replications. `total_s` is from the text
-of the scenario to its results in Python.
+took. `wall_s` is the run alone, as the engine clocks it; of several replications the whole batch,
+set-up included. `total_s` is from the text of the scenario to its results in Python.
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ def measure(text: str, replications: int, threads: int) -> dict[str, Any]:
     jobs = [Job(text, replication=number) for number in range(replications)]
     threads = min(threads or cores(), replications)
     hops = events = 0
-    inside = setup = 0.0
+    inside = 0.0
 
     def done(_index: int, run: Run) -> None:
-        nonlocal hops, events, inside, setup
+        nonlocal hops, events, inside
         hops += run.document["packet_hops"]
         events += run.document["events"]
         inside += run.document["wall_s"]
-        setup += run.document["setup_s"]
 
     begun = time.perf_counter()
     run_jobs(jobs, done, threads)
@@ -39,7 +37,6 @@ def measure(text: str, replications: int, threads: int) -> dict[str, Any]:
         "packet_hops": hops,
         "events": events,
         "wall_s": inside if replications == 1 else total,
-        "setup_s": setup,
         "total_s": total,
         # macOS counts bytes, Linux kibibytes.
         "peak_rss_bytes": peak if sys.platform == "darwin" else 1024 * peak,

@@ -104,13 +104,17 @@ def test_each_home_has_the_same_share_of_a_cable() -> None:
     assert len({home["site"] for home in all_homes}) == 450
 
 
-def test_time_for_a_hop_leaves_out_set_up_where_it_would_weigh() -> None:
-    """Time for a hop leaves out set-up where the axis says so: of a city it is seconds."""
-    run = {"packet_hops": 10, "wall_s": 5.0, "setup_s": 3.0, "total_s": 6.0, "peak_rss_bytes": 1}
-    point = grow.Point(1, [run])
-    # 5 s and 2 s over ten hops.
-    assert point.as_json(setup=True)["ns_per_hop"] == [5e8] * 3
-    assert point.as_json(setup=False)["ns_per_hop"] == [2e8] * 3
+def test_time_for_a_hop_leaves_out_a_start_that_was_measured() -> None:
+    """Time for a hop leaves out a start that was measured: that of a city takes longer than what
+    its flows do in seconds."""
+    run = {"packet_hops": 12, "wall_s": 5.0, "total_s": 6.0, "peak_rss_bytes": 1}
+    whole = grow.Point(1, [run]).as_json()
+    # 5 s over twelve hops; 2 s over ten of them.
+    assert whole["ns_per_hop"] == pytest.approx([5e9 / 12] * 3, rel=1e-3)
+    started = grow.Point(1, [run | {"start": {"wall_s": 3.0, "packet_hops": 2}}]).as_json()
+    assert started["ns_per_hop"] == [2e8] * 3
+    assert started["start_s"] == [3.0] * 3
+    assert "start_s" not in whole
 
 
 def options(tmp_path: Path, *more: str) -> list[str]:
