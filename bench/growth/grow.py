@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Growth of the cost of a packet hop with flows, links, link rate and replications.
+"""Growth of the cost of a packet hop with flows, links, link rate, replications, homes.
 
     make growth                                 measure all, write result.json, draw
     make growth ARGS="--scale 0.1 --repeats 2"  a tenth of the work: does it run?
@@ -23,7 +23,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,17 @@ class Point:
         return {
             "x": self.x,
             "packet_hops": self.runs[-1]["packet_hops"],
-            "ns_per_hop": _spread([1e9 * r["wall_s"] / r["packet_hops"] for r in self.runs]),
+            "ns_per_hop": _spread([_ns_per_hop(run) for run in self.runs]),
             "wall_s": _spread([run["wall_s"] for run in self.runs]),
+            **self._starts(),
             "total_s": _spread([run["total_s"] for run in self.runs]),
             "peak_rss_bytes": max(run["peak_rss_bytes"] for run in self.runs),
         }
+
+    def _starts(self) -> dict[str, Any]:
+        """Time of starts that were measured beside the runs, set-up included."""
+        starts = [run["start"]["wall_s"] for run in self.runs if "start" in run]
+        return {"start_s": _spread(starts)} if starts else {}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -107,8 +113,10 @@ def measure_curve(
             print(f"{words}: turn {turn + 1} of {options.repeats}", file=sys.stderr, flush=True)
             task = curve.task(point.x, WORK * options.scale)
             try:
-                document = {"text": task.network.to_toml(), "replications": task.replications}
-                point.runs.append(run_point({**document, "threads": task.threads}, options.budget))
+                run = run_point(asdict(task), options.budget)
+                if curve.start is not None:
+                    run["start"] = run_point(asdict(curve.start(point.x)), options.budget)
+                point.runs.append(run)
             except subprocess.TimeoutExpired:
                 point.note = f"stopped after {options.budget:g} s"
                 late = f"{point.x:,} took longer than {options.budget:g} s"
@@ -131,6 +139,13 @@ def run_point(document: dict[str, Any], budget_s: float) -> dict[str, Any]:
     )
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
+
+
+def _ns_per_hop(run: dict[str, Any]) -> float:
+    """Time for each packet hop, without the start where that was measured."""
+    start = run.get("start", {"wall_s": 0.0, "packet_hops": 0})
+    time_s: float = run["wall_s"] - start["wall_s"]
+    return 1e9 * time_s / (run["packet_hops"] - start["packet_hops"])
 
 
 def _spread(values: Sequence[float]) -> list[float]:

@@ -41,7 +41,9 @@ def draw(result: dict[str, Any], folder: Path, suffix: str = "svg") -> list[Path
             peaks = [point["peak_rss_bytes"] / 1e6 for point in known]
             memory.plot([point["x"] for point in known], peaks, **style)
         time.set_ylim(bottom=0)
-        time.set_ylabel("ns for each packet hop")
+        points = [point for points in axis["curves"].values() for point in points]
+        without = ", without start" if any("start_s" in point for point in points) else ""
+        time.set_ylabel(f"ns for each packet hop{without}")
         low, high = memory.get_ylim()
         memory.set_ylim(min(low, 10), max(high, 1000))
         memory.set_ylabel("peak memory of the process, MB")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,18 +15,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import axes
 import grow
+import homes
 
 from forebay import Network
-from forebay.run.jobs import Run, run_jobs
+from forebay.run.jobs import Job, Run, check, run_jobs
 
 WORK = 20_000.0
-SMALL = {"flows": 1000, "hops": 20, "rate": 100, "replications": 10}
+SMALL = {"flows": 1000, "hops": 20, "rate": 100, "replications": 10, "homes": 20}
 
 
 def hops(task: axes.Task) -> int:
     """Packet hops of all replications of a task."""
     runs: list[Run] = []
-    jobs = [task.network.job()] * task.replications
+    jobs = [Job(task.text)] * task.replications
     run_jobs(jobs, lambda _index, run: runs.append(run), 1)
     return sum(run.document["packet_hops"] for run in runs)
 
@@ -44,6 +47,10 @@ def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: ax
             least = {"flows": 50 * x, "rate": 2 * 1e6 * x / (8 * axes.SEGMENT_B)}[axis.name]
             # Slow start, drops and the end of the run cost TCP some of the link.
             assert 0.3 * least < hops(curve.task(x, WORK)) < 1.2 * max(least, WORK)
+        elif axis.name == "homes":
+            # At least 2 s, and flows start within 5 s.
+            least = 2 * axes.HOME_HOPS * x
+            assert 0.5 * least < hops(curve.task(x, WORK)) < 1.1 * max(least, 2 * WORK)
         elif axis.name == "replications":
             assert 0.5 * WORK < hops(curve.task(x, WORK)) < 1.1 * WORK
         else:
@@ -60,9 +67,13 @@ def test_axes_reach_as_far_as_they_claim() -> None:
         "hops": (1, 100),
         "rate": (1, 10**5),
         "replications": (1, 1000),
+        "homes": (20, 10_000),
     }
     for axis, curve in CURVES:
-        document = tomllib.loads(curve.task(axis.values[-1], 2e6).network.to_toml())
+        document = tomllib.loads(curve.task(axis.values[-1], 2e6).text)
+        if axis.name == "homes":
+            assert len(document["sites"][1]["each"]) == 10_000
+            continue
         load = document["flows"]["load"]
         if axis.name == "flows":
             assert load["count"] == 10**6
@@ -72,6 +83,38 @@ def test_axes_reach_as_far_as_they_claim() -> None:
             assert float(document["links"]["line"]["rate"].removesuffix(" bit/s")) == 100e9
         else:
             assert curve.task(1000, 2e6).replications == 1000
+
+
+def test_two_hundred_homes_are_the_benchmark() -> None:
+    """Two hundred homes are the benchmark, to its hash, so that the axis grows what is measured."""
+    found = check(Job(homes.scenario(200)))
+    assert found["scenario_hash"] == check(Job(homes.FILE.read_text()))["scenario_hash"]
+
+
+def test_each_home_has_the_same_share_of_a_cable() -> None:
+    """Each home has the same share of a cable, which at most 200 have in common: the work of a home
+    is the same however many there are."""
+    # 450 homes are two cables and a quarter.
+    document = tomllib.loads(homes.scenario(450, 1.0))
+    cables, all_homes, *_ = (block["each"] for block in document["sites"])
+    assert [cable["down"] for cable in cables] == ["1000 Mbit/s", "1000 Mbit/s", "250 Mbit/s"]
+    assert [cable["up"] for cable in cables] == ["50 Mbit/s", "50 Mbit/s", "12.5 Mbit/s"]
+    counts = Counter(home["cable"] for home in all_homes)
+    assert counts == {"": 200, "1": 200, "2": 50}
+    assert len({home["site"] for home in all_homes}) == 450
+
+
+def test_time_for_a_hop_leaves_out_a_start_that_was_measured() -> None:
+    """Time for a hop leaves out a start that was measured: that of a city takes longer than what
+    its flows do in seconds."""
+    run = {"packet_hops": 12, "wall_s": 5.0, "total_s": 6.0, "peak_rss_bytes": 1}
+    whole = grow.Point(1, [run]).as_json()
+    # 5 s over twelve hops; 2 s over ten of them.
+    assert whole["ns_per_hop"] == pytest.approx([5e9 / 12] * 3, rel=1e-3)
+    started = grow.Point(1, [run | {"start": {"wall_s": 3.0, "packet_hops": 2}}]).as_json()
+    assert started["ns_per_hop"] == [2e8] * 3
+    assert started["start_s"] == [3.0] * 3
+    assert "start_s" not in whole
 
 
 def options(tmp_path: Path, *more: str) -> list[str]:
@@ -96,9 +139,9 @@ def test_it_is_measured_written_and_drawn(tmp_path: Path) -> None:
     assert all(word in text for word in ("drop tail", "RED", "links on the path"))
 
 
-def made_up(run: object) -> axes.Axis:
+def made_up(run: Callable[[int], Network]) -> axes.Axis:
     """An axis whose points are all the same small network, or what `run` says."""
-    curve = axes.Curve("made up", lambda x, _work: axes.Task(run(x)))  # type: ignore[operator]
+    curve = axes.Curve("made up", lambda x, _work: axes.Task(run(x).to_toml()))
     return axes.Axis("hops", "made up", [1, 2, 3], [curve])
 
 

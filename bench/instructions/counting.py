@@ -68,6 +68,9 @@ PLANS = {
     "s6-fq": Plan(0.5, 1),
     "s7-bbr": Plan(1, 3),
     "s8-l4s": Plan(1, 3),
+    # Counted from the start; by 4 s four of five flows have started.
+    "s9-access": Plan(4, 4.5, ("warm_up=0 s",)),
+    "s10-mix": Plan(4, 10, ("warm_up=0 s",)),
     "p1-dual-bottleneck": Plan(0.5, 1),
     "p2-64-routers": Plan(0.2, 0.4),
     "c1-cells": Plan(5, 15),

@@ -25,7 +25,16 @@ import daytone
 HERE = Path(__file__).resolve().parent
 VENV = HERE.parents[1] / ".venv-peers"
 SCENARIOS = HERE.parent / "scenarios"
-BENCHMARKS = ("s1-af", "s1-tcp-red", "s2-cbr", "s3-mm1", "s6-fq", "s7-bbr")
+BENCHMARKS = (
+    "s1-af",
+    "s1-tcp-red",
+    "s2-cbr",
+    "s3-mm1",
+    "s6-fq",
+    "s7-bbr",
+    "s9-access",
+    "s10-mix",
+)
 
 #: Length of each benchmark at scale 1: simulated seconds, for s3-mm1 packets.
 LENGTH = {
@@ -35,6 +44,8 @@ LENGTH = {
     "s3-mm1": 5_000_000,
     "s6-fq": 10,
     "s7-bbr": 20,
+    "s9-access": 12,
+    "s10-mix": 20,
 }
 
 NS3_MODULES = ("ns3-applications", "ns3-internet", "ns3-point-to-point", "ns3-traffic-control")
@@ -43,7 +54,7 @@ INSTALL = f"run {HERE / 'install.sh'}"
 #: The share of a benchmark's length for programs that would take minutes. daytone 0.3.4 panics in
 #: s3-mm1 after 223 simulated seconds of 2,000 (InvalidScheduledTime in its source).
 NSPY_SHARE = {"s2-cbr": 0.02, "s3-mm1": 0.05}
-NS3_SHARE = {"s6-fq": 0.15, "s7-bbr": 0.15}
+NS3_SHARE = {"s6-fq": 0.15, "s7-bbr": 0.15, "s9-access": 0.2, "s10-mix": 0.5}
 DAYTONE_SHARE = {"s1-tcp-red": 0.1, "s2-cbr": 0.1, "s3-mm1": 0.05}
 
 #: Mean gap in microseconds and mean size in bytes of s3-mm1: load 0.8 of 10 Mbit/s.
@@ -132,6 +143,8 @@ def programs_for(benchmark: str) -> list[Program]:
         ],
         "s6-fq": [_ns3("ns-3", "s6_fq")],
         "s7-bbr": [_ns3("ns-3", "s7_bbr")],
+        "s9-access": [_ns3("ns-3", "s9_access")],
+        "s10-mix": [_ns3("ns-3", "s10_mix")],
     }
     return [_forebay(benchmark), *peers[benchmark]]
 

@@ -51,7 +51,8 @@ fetch_profdata() {
 
 # Short runs of all that is hot somewhere: what no run reaches is built as if it never mattered.
 run_all() {
-    for run in s1-af:5 s1-tcp-red:5 s2-cbr:2 s3-mm1:50 p1-dual-bottleneck:2 c1-cells:20; do
+    for run in s1-af:5 s1-tcp-red:5 s2-cbr:2 s3-mm1:50 s6-fq:1 s7-bbr:2 s8-l4s:2 s9-access:5 \
+        s10-mix:8 p1-dual-bottleneck:2 c1-cells:20; do
         "$1" "bench/scenarios/${run%:*}.toml" "duration=\"${run#*:} s\""
     done
     for scenario in studies/*/scenario.toml crates/scenario/tests/data/*.toml; do

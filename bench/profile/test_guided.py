@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 SCRIPT = Path(__file__).with_name("guided.sh")
+SCENARIOS = SCRIPT.parents[1] / "scenarios"
 SHOW = ["sh", "-c", 'echo "flags: $RUSTFLAGS"; exit 3']
 """In place of a build: shows what cargo would be told, and ends with a status of its own."""
 
@@ -40,6 +43,16 @@ def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
     assert done.returncode == 3
     assert "profile" not in done.stdout
     assert "no llvm-profdata of LLVM 999 here: built without a profile" in done.stderr
+
+
+def test_the_profile_is_made_of_benchmarks_as_long_as_their_warm_up() -> None:
+    """Runs of the profile are of benchmarks that exist, and longer than what these leave out: what
+    fails in the middle of a build would be found late."""
+    runs = re.findall(r"([a-z]\d+-[a-z0-9-]+):(\d+)", SCRIPT.read_text(encoding="utf-8"))
+    assert {"s1-af", "s9-access", "s10-mix"} <= {name for name, _ in runs}
+    for name, seconds in runs:
+        scenario = tomllib.loads((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"))
+        assert float(scenario.get("warm_up", "0 s").removesuffix(" s")) < int(seconds)
 
 
 def test_a_build_for_this_processor_asks_for_its_instructions(machine: dict[str, str]) -> None:
