@@ -178,13 +178,7 @@ impl<M: Message> ChannelTable<M> {
     /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`. Returns false if the
     /// receiver has diverted it.
     #[inline(always)]
-    pub fn send(
-        &mut self,
-        receiver: ReceiverId,
-        channel: ChannelId,
-        packet: &M,
-        at: Time,
-    ) -> bool {
+    pub fn send(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) -> bool {
         let inputs = &mut self.inputs_of[receiver.index()];
         let Some(sender) = inputs.channels.get_mut(channel.index()) else {
             return self.send_to_many(receiver, channel, packet, at);

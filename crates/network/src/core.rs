@@ -16,8 +16,8 @@ use crate::detours::Detours;
 use crate::logical_process::Relay;
 use crate::routes::Routes;
 use crate::{
-    ChannelId, Context, Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels,
-    Observer, Packet, ReceiverId, RouteId, SackTable,
+    ChannelId, Context, Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId,
+    InputChannels, Observer, Packet, ReceiverId, RouteId, SackTable,
 };
 
 /// A destination of routes that only counts what it receives.

@@ -484,6 +484,40 @@ mod tests {
         assert_eq!(core.channels.digest(ReceiverId::new(1)), digest);
     }
 
+    /// Sends ahead what it is given, 7 ps later.
+    struct Sender;
+
+    impl Relay for Sender {
+        fn relay(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+            cx.send_ahead(packet, cx.now() + Span::from_ps(7));
+        }
+    }
+
+    /// What a link has lent processes each packet in the call that sends it, up to the time of the
+    /// next synchronisation; the next one comes by the channel, of which the link is notified, and
+    /// counters are the same either way.
+    #[test]
+    fn packets_are_processed_when_they_are_sent_up_to_the_time_of_synchronisation() {
+        let mut core = core();
+        context(&mut core, 1, 0).lend(Box::new(Sender));
+        for (number, ps) in [(1, 990), (2, 1000), (3, 1001), (4, 1002)] {
+            context(&mut core, 0, 10).send_ahead(&packet(number, 0), at(ps));
+        }
+        assert_eq!((core.counters.hops, core.virtual_events), (2, 2));
+        assert_eq!(core.channels.notified[..], [2, 1].map(ReceiverId::new));
+        let mut numbers = |receiver| {
+            let inputs = core.channels.inputs_mut(ReceiverId::new(receiver));
+            let next = || inputs.take(at(2000)).map(|(packet, at)| (packet.number, at.ps()));
+            std::iter::from_fn(next).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(2), [(1, 997), (2, 1007)]);
+        assert_eq!(numbers(1), [(3, 1001), (4, 1002)]);
+        let lent: Option<Box<dyn Any>> =
+            context(&mut core, 1, 0).reclaim().map(|relay| relay as Box<dyn Any>);
+        assert!(lent.is_some_and(|lent| lent.is::<Sender>()));
+        assert!(context(&mut core, 1, 0).reclaim().is_none());
+    }
+
     /// An element sees its own bounds and channels: packets are known up to the channel clocks, and
     /// it is notified only of what it has asked for.
     #[test]

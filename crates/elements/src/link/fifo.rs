@@ -15,8 +15,7 @@ use forebay_kernel::{Forward, Receive};
 use forebay_laws::queue::AnyDropPolicy;
 use forebay_network::{
     Context, Departures, Element, InputChannels, LogicalProcess, Lookahead, LookaheadContext,
-    Observation, OwnCount, Packet, PassThrough,
-    Relay,
+    Observation, OwnCount, Packet, PassThrough, Relay,
 };
 use forebay_units::Time;
 
@@ -55,7 +54,9 @@ struct Fifo {
 impl FifoLink {
     pub(super) fn new(policy: AnyDropPolicy, queueing: Queueing) -> Self {
         let (batches, packets) = (0, 0);
-        Self { fifo: Some(Box::new(Fifo { policy, queueing, pass_through: None, batches, packets })) }
+        Self {
+            fifo: Some(Box::new(Fifo { policy, queueing, pass_through: None, batches, packets })),
+        }
     }
 
     /// What processes packets, which is taken back if it is lent.
@@ -67,7 +68,8 @@ impl FifoLink {
     /// Lend what processes packets if nothing is pending and batches have been small.
     #[inline]
     fn lend(&mut self, cx: &mut Context<'_>) {
-        if self.fifo.as_mut().is_some_and(|fifo| fifo.is_to_be_lent()) && cx.inputs().first().is_none()
+        if self.fifo.as_mut().is_some_and(|fifo| fifo.is_to_be_lent())
+            && cx.inputs().first().is_none()
         {
             self.fifo.take().into_iter().for_each(|fifo| cx.lend(fifo));
         }

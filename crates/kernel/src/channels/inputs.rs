@@ -38,8 +38,8 @@ pub struct InputChannels<M> {
 /// Channels of a receiver that are not merged.
 pub(super) enum Aside<M> {
     None,
-    /// The channels while messages are diverted.
-    Diverted(Box<Vec<Channel<M>>>),
+    /// The only channel while messages are diverted.
+    Diverted(Box<Channel<M>>),
     /// The messages of more channels than can be merged.
     Inbox(Box<Inbox<M>>),
 }
@@ -92,18 +92,21 @@ impl<M: Message> InputChannels<M> {
         self.channels.iter().map(|channel| channel.upstream).chain(many)
     }
 
-    /// From now on [`ChannelTable::send`] refuses messages for the receiver, of which none is
-    /// waiting.
+    /// From now on [`ChannelTable::send`](super::ChannelTable::send) refuses messages for the
+    /// receiver, which has one channel and in it no message.
     pub fn divert(&mut self) {
-        debug_assert!(self.next_at() == Time::NEVER, "messages wait");
-        self.aside = Aside::Diverted(Box::new(std::mem::take(&mut self.channels)));
+        debug_assert!(self.next_at() == Time::NEVER && self.is_single(), "messages wait");
+        if let Some(channel) = self.channels.pop() {
+            self.aside = Aside::Diverted(Box::new(channel));
+        }
     }
 
     /// The end of [`InputChannels::divert`].
     pub fn end_diversion(&mut self) {
-        if let Aside::Diverted(channels) = &mut self.aside {
-            self.channels = std::mem::take(channels);
-            self.aside = Aside::None;
+        if self.is_diverted()
+            && let Aside::Diverted(channel) = std::mem::replace(&mut self.aside, Aside::None)
+        {
+            self.channels.push(*channel);
         }
     }
 
@@ -353,4 +356,3 @@ impl<M: Message> InputChannels<M> {
         self.channels[channel.index()].take()
     }
 }
-

@@ -1,7 +1,10 @@
 //! Tests of channels: what is sent ahead, what a receiver knows, and of what it is notified. The
 //! messages are numbers.
 
+use forebay_units::Span;
+
 use super::*;
+use crate::{Forward, MAX_CHANNELS};
 
 fn at(ps: u64) -> Time {
     Time::from_ps(ps)
@@ -329,4 +332,54 @@ fn packets_are_prefetched_for_in_groups_of_sixteen() {
     });
     assert_eq!(next(&mut table), Some((ElementId::new(8), (17..=20).collect())));
     assert_eq!(table.inputs(receiver(0)).taken, 16);
+}
+
+/// Of more channels than can be merged, packets are taken in the same order, by time and then by
+/// channel, and their receiver is notified as any other.
+#[test]
+fn more_channels_than_can_be_merged_are_taken_in_order() {
+    let count = 3 * MAX_CHANNELS;
+    let mut table = ChannelTable::new(&[(ElementId::all(count).collect(), true)]);
+    table.notify_before(receiver(0), at(50));
+    for by in (0..count).rev() {
+        send(&mut table, 0, by, &[(by as u64, 100 - by as u64 / 2), (99, 200)]);
+    }
+    // Notified of the first that is early enough, and of earlier ones alone.
+    assert!(notified(&table).is_empty());
+    send(&mut table, 0, 5, &[(5, 201)]);
+    let inputs = table.inputs_mut(receiver(0));
+    assert_eq!((inputs.count(), inputs.upstreams().count()), (count, count));
+    assert_eq!(inputs.next(), (channel(count - 2), at(100 - (count as u64 - 2) / 2)));
+    assert_eq!(inputs.first(), Some((&(count as u64 - 2), inputs.next_at())));
+    let mut all = Vec::new();
+    inputs.take_all(at(100), &mut all);
+    let mut expected: Vec<(u64, u64)> = (0..count as u64).map(|by| (100 - by / 2, by)).collect();
+    expected.sort_unstable();
+    assert_eq!((all, inputs.taken), (expected, count as u64));
+    assert_eq!(table.held(), count as u64 + 1);
+    // In batches, it is notified of many.
+    table.notify_in_batches(receiver(0));
+    for number in 0..MANY * BATCH {
+        assert!(notified(&table).is_empty());
+        send(&mut table, 0, 7, &[(0, 300 + number as u64)]);
+    }
+    assert_eq!((notified(&table), table.flush), (vec![0], true));
+}
+
+/// While a receiver diverts what is sent to it, its channels take nothing; after that they go on.
+#[test]
+fn diverted_messages_are_refused() {
+    let mut table = table();
+    table.inputs_mut(receiver(0)).divert();
+    assert!(table.inputs(receiver(0)).is_diverted());
+    assert!(!table.send(receiver(0), channel(0), &1, at(10)));
+    assert_eq!((table.held(), table.inputs(receiver(0)).next_at()), (0, Time::NEVER));
+    table.inputs_mut(receiver(0)).end_diversion();
+    assert!(table.send(receiver(0), channel(0), &1, at(10)));
+    assert_eq!(table.inputs(receiver(0)).first(), Some((&1, at(10))));
+    // Taken at once, a message counts as one that came by a channel.
+    let mut digest = Digest::default();
+    1_u64.received(at(10), &mut digest);
+    assert_eq!(table.receive_at_once(receiver(1), &1, at(10)), 1);
+    assert_eq!(table.digest(receiver(1)), digest);
 }
