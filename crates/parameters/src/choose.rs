@@ -96,5 +96,5 @@ fn pick<'a, C: Category>(
 
 /// Echo that a mechanism was chosen: one without parameters must show as well.
 fn note(chosen: &Section<'_>) {
-    chosen.echo().note(|| chosen.path().to_owned(), || "chosen".to_owned());
+    chosen.note(|| chosen.path().to_owned(), || "chosen".to_owned());
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use forebay_network::columns;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{
-    Breach, Control, Invariant, Limits, Report, RunOptions, RunResult, Scenario,
+    Breach, Control, Invariant, Limits, Replications, Report, RunOptions, RunResult, Scenario,
     ScenarioError as WrongScenario, Stopped, Ties,
 };
 use pyo3::prelude::*;
@@ -264,23 +264,28 @@ fn prepared(work: impl FnOnce() + Send) {
 }
 
 /// Does the work of a thread: takes the next task until none is left.
+///
+/// Tasks of one scenario follow each other as its replications.
 fn work(batch: &Batch, sender: &Sender<Done>) {
+    let mut last: Option<Replications<'_>> = None;
     loop {
         let index = batch.next.fetch_add(1, Ordering::Relaxed);
         let Some(task) = batch.tasks.get(index) else { return };
-        if sender.send(Done { index, outcome: perform(task) }).is_err() {
+        let same = last.take().filter(|runs| std::ptr::eq(runs.scenario(), &*task.scenario));
+        let runs = last.insert(same.unwrap_or_else(|| Replications::of(&task.scenario)));
+        if sender.send(Done { index, outcome: perform(task, runs) }).is_err() {
             return;
         }
     }
 }
 
-fn perform(task: &Task) -> Outcome {
+fn perform<'b>(task: &'b Task, runs: &mut Replications<'b>) -> Outcome {
     let begun = *task.begun.get_or_init(Instant::now);
     // A run that fails on a bug costs that run alone.
     let mut wired = Duration::ZERO;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let Task { scenario, options, control, .. } = task;
-        let (result, tables) = scenario.run_timed(options, control, || wired = begun.elapsed())?;
+        let (result, tables) = runs.run(options, control, || wired = begun.elapsed())?;
         let report =
             if task.check { Some(scenario.check(options, control, &result)?) } else { None };
         Ok((result, tables, report))
