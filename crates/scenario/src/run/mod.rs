@@ -172,7 +172,7 @@ impl Scenario {
             expected_memory: 0,
         };
         let estimate = estimate(&plan, false);
-        (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes());
+        (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes);
         let hosts = hosts::resolved(&plan.flows);
         drop(plan);
         let warnings = echo.take_warnings().into_iter().map(fail).collect();
