@@ -85,7 +85,7 @@ impl<'a> Section<'a> {
     /// The empty section at `path` below this one, which the file does not have.
     #[must_use]
     pub fn absent(&self, path: &str) -> Self {
-        Self { path: self.below(path), line: None, table: &EMPTY, ..self.clone() }
+        self.with((self.below(path), None, &EMPTY))
     }
 
     /// The same section, asked for by `line` of the file.
@@ -93,10 +93,15 @@ impl<'a> Section<'a> {
         Self { line, ..self }
     }
 
+    /// Another section of the same scenario.
+    fn with(&self, (path, line, table): (String, Option<u32>, &'a Table)) -> Self {
+        Self { path, line, table, echo: self.echo, registry: self.registry }
+    }
+
     /// The section that `node` is, at the full `path`.
     fn at(&self, path: String, node: &'a Node) -> Result<Self, Problem> {
         match &node.value {
-            Value::Table(table) => Ok(Self { path, line: node.line, table, ..self.clone() }),
+            Value::Table(table) => Ok(self.with((path, node.line, table))),
             other => Err(Problem {
                 path,
                 line: node.line,
@@ -257,11 +262,23 @@ impl<'a> Section<'a> {
 
     /// A problem with `node`, at `path` below this section.
     pub(crate) fn fail_at(&self, path: &str, node: &Node, message: String) -> Problem {
-        Problem { path: self.below(path), line: node.line.or(self.line), message }
+        Problem { path: self.below(path), line: self.line_of(node), message }
+    }
+
+    /// The line of `node`, or of this section if it is on none.
+    pub(crate) fn line_of(&self, node: &Node) -> Option<u32> {
+        node.line.or(self.line)
     }
 
     fn below(&self, path: &str) -> String {
-        if self.path.is_empty() { path.to_owned() } else { format!("{}.{path}", self.path) }
+        if self.path.is_empty() {
+            return path.to_owned();
+        }
+        let mut below = String::with_capacity(self.path.len() + 1 + path.len());
+        below.push_str(&self.path);
+        below.push('.');
+        below.push_str(path);
+        below
     }
 
     fn join(&self, key: &str) -> String {
