@@ -39,10 +39,14 @@ def files_of(text: str, name: str, set: Sequence[str]) -> list[str]: ...
 def check(text: str, name: str, overrides: Sequence[str]) -> str: ...
 def tcp_script(text: str, name: str, overrides: Sequence[str]) -> str: ...
 def tcp_script_language() -> str: ...
+
+class Document:
+    """The document of a run; its `str` is JSON."""
+
 def run_batch(
     jobs: Sequence[_Job],
     threads: int,
-    done: Callable[[int, str, _Tables], None],
+    done: Callable[[int, Document, _Tables], None],
     failed: Callable[[int, LimitError | EngineError], None],
     tick: Callable[[list[float]], None] | None = None,
     begins: Callable[[list[int], list[list[str]]], None] | None = None,

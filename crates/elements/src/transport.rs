@@ -107,8 +107,8 @@ pub trait Transport: Any {
     fn facts(&self) -> Facts;
 
     /// Make the elements of `group`: the senders first, and behind them the receivers where
-    /// [`Facts::end`] is [`End::Receivers`]. Once a plan.
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring);
+    /// [`Facts::end`] is [`End::Receivers`]. Once a run.
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring);
 
     /// The rows of kinds of its own, of counters of its elements.
     fn rows(&self, _group: &mut GroupCounts<'_>) -> Vec<Rows> {

@@ -78,7 +78,7 @@ impl Transport for UdpPlan {
         }
     }
 
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let count = group.starts.len();
         let applications = self.traffic.pool_of(&group.path, count, wiring.streams());
         wiring.add(senders(group, applications));

@@ -33,8 +33,7 @@ pub struct Network {
     /// The merged counters of several partitions, if nothing has happened since.
     merged: Option<Counters>,
     started: bool,
-    /// True if every counter is at the current time: a run was complete, and nothing has happened
-    /// since.
+    /// True if every counter is at the current time, and nothing has happened since.
     synced: bool,
     /// Data packets sent before the present measurement window, and those of them that neither
     /// arrived nor were dropped before it.
@@ -392,8 +391,10 @@ impl Network {
     fn synced(&mut self, element: ElementId) -> &mut Partition {
         let owner = self.owner_of(element);
         let partition = &mut self.partitions[owner];
-        partition.sync_groups();
-        partition.sync_element(element);
+        if !self.synced {
+            partition.sync_groups();
+            partition.sync_element(element);
+        }
         partition
     }
 
@@ -484,6 +485,7 @@ impl Network {
             return;
         }
         self.partitions.iter_mut().for_each(Partition::sync_counters);
+        self.synced = true;
     }
 }
 

@@ -21,9 +21,7 @@ use std::sync::OnceLock;
 
 use forebay_kernel::Stream;
 use forebay_laws::LinkFacts;
-use forebay_parameters::{
-    Echo, Entry, Field, Node, Problem, Registry, Section, Table as Values, Value,
-};
+use forebay_parameters::{Entry, Field, Node, Problem, Registry, Section, Table as Values, Value};
 use forebay_units::Rate;
 
 use crate::abi::{self, CreateFacts, flag};
@@ -178,8 +176,8 @@ fn build<T>(
     make: impl FnOnce(&Given<'_>) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
     static NOTHING: Registry = Registry::new();
-    let (node, echo) = (Node::new(Value::Table(values)), Echo::silent());
-    let section = Section::root(&node, &echo)?.with_registry(&NOTHING);
+    let node = Node::new(Value::Table(values));
+    let section = Section::root(&node, None)?.with_registry(&NOTHING);
     make(&Given { section: &section, link: LinkFacts::of(rate) })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_parameters::{
-    DefaultValue, Echo, Entry, Field, Length, Node, Parameter, Probe, Problem, Section, Value,
+    DefaultValue, Entry, Field, Length, Node, Parameter, Probe, Problem, Section, Value,
     did_you_mean,
 };
 use forebay_units::{Frequency, Rate, Size, Span};
@@ -55,8 +55,7 @@ impl OuterLaw {
 
     /// Refuse defaults that no scenario could have.
     fn check_defaults(&self) -> Result<(), String> {
-        let echo = Echo::silent();
-        let empty = Section::empty(String::new(), &echo);
+        let empty = Section::empty(String::new(), None);
         let mut words = Words::default();
         for (parameter, field) in self.raw.parameters.iter().zip(self.fields) {
             if field.default.is_some() {

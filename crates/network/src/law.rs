@@ -440,6 +440,10 @@ pub trait CongestionControl: Send {
     /// there was one that measured it.
     fn opened(&mut self, _window: &Window, _rtt: Option<Span>) {}
 
+    /// The number of the connection among those that its group makes in a run, from 2 on: for
+    /// what connections would else do alike, as laws have no random stream. Called first of all.
+    fn numbered(&mut self, _number: u64) {}
+
     /// New data was acknowledged outside loss recovery: increase the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 

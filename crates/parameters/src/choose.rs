@@ -72,8 +72,8 @@ fn pick<'a, C: Category>(
     };
     let (entry, chosen) = match &node.value {
         Value::Text(name) => {
-            let Problem { line, .. } = fail(String::new());
-            (find(name, node)?, section.absent(&format!("{key}.{name}")).on(line))
+            let inner = section.absent(&format!("{key}.{name}"));
+            (find(name, node)?, inner.on(section.line_of(node)))
         }
         Value::Table(table) if table.len() == 1 => {
             let (name, inner) = table.iter().next().expect("the table has one key");
@@ -96,5 +96,5 @@ fn pick<'a, C: Category>(
 
 /// Echo that a mechanism was chosen: one without parameters must show as well.
 fn note(chosen: &Section<'_>) {
-    chosen.echo().note(|| chosen.path().to_owned(), || "chosen".to_owned());
+    chosen.note(|| chosen.path().to_owned(), || "chosen".to_owned());
 }

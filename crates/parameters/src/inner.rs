@@ -50,13 +50,13 @@ impl<C: Category> Inner<C> {
         registry: &Registry,
         make: impl FnOnce(C::Build, &Section<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        self.build_in(registry, &Echo::silent(), make)
+        self.build_in(registry, None, make)
     }
 
     fn build_in<T>(
         &self,
         registry: &Registry,
-        echo: &Echo,
+        echo: Option<&Echo>,
         make: impl FnOnce(C::Build, &Section<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let section = Section::of_parts((self.path.clone(), self.line, &self.table), echo);

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 /// `name` as a key path has it: in quotes, unless it is letters, digits, `_` and `-` alone.
 #[must_use]
 pub fn key(name: &str) -> Cow<'_, str> {
-    if name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    if name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') || name.chars().all(is_plain) {
         Cow::Borrowed(name)
     } else {
         Cow::Owned(format!("\"{name}\""))

@@ -13,16 +13,9 @@ use crate::{DefaultValue, Node, Parameter, Problem, Registry, Table, Value, did_
 pub struct Echo {
     values: RefCell<BTreeMap<String, String>>,
     warnings: RefCell<Vec<Problem>>,
-    silent: bool,
 }
 
 impl Echo {
-    /// One that keeps nothing, for a scenario that is read again.
-    #[must_use]
-    pub fn silent() -> Self {
-        Self { silent: true, ..Self::default() }
-    }
-
     /// Borrows what was read so far.
     pub fn borrow(&self) -> Ref<'_, BTreeMap<String, String>> {
         self.values.borrow()
@@ -39,13 +32,6 @@ impl Echo {
     pub fn into_inner(self) -> BTreeMap<String, String> {
         self.values.into_inner()
     }
-
-    /// Keep a path with its value.
-    pub(crate) fn note(&self, path: impl FnOnce() -> String, value: impl FnOnce() -> String) {
-        if !self.silent {
-            self.values.borrow_mut().insert(path(), value());
-        }
-    }
 }
 
 /// One table of a scenario with the path that leads to it.
@@ -54,7 +40,7 @@ pub struct Section<'a> {
     path: String,
     line: Option<u32>,
     table: &'a Table,
-    echo: &'a Echo,
+    echo: Option<&'a Echo>,
     registry: &'a Registry,
 }
 
@@ -63,19 +49,20 @@ static NOTHING: Registry = Registry::new();
 static EMPTY: Table = Table::new();
 
 impl<'a> Section<'a> {
-    /// The whole scenario. It can choose no mechanisms before it is handed a
+    /// The whole scenario, of whose values `echo` takes note if there is one: a scenario that is
+    /// read again needs none. It can choose no mechanisms before it is handed a
     /// [registry](Self::with_registry).
     ///
     /// # Errors
     /// If `node` is not a table.
-    pub fn root(node: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
+    pub fn root(node: &'a Node, echo: impl Into<Option<&'a Echo>>) -> Result<Self, Problem> {
         Self::empty(String::new(), echo).at(String::new(), node)
     }
 
     /// An empty section: every parameter takes its default.
     #[must_use]
-    pub fn empty(path: String, echo: &'a Echo) -> Self {
-        Self::of_parts((path, None, &EMPTY), echo)
+    pub fn empty(path: String, echo: impl Into<Option<&'a Echo>>) -> Self {
+        Self::of_parts((path, None, &EMPTY), echo.into())
     }
 
     /// The same section, in which `registry` has the mechanisms to choose from.
@@ -86,7 +73,7 @@ impl<'a> Section<'a> {
 
     pub(crate) fn of_parts(
         (path, line, table): (String, Option<u32>, &'a Table),
-        echo: &'a Echo,
+        echo: Option<&'a Echo>,
     ) -> Self {
         Self { path, line, table, echo, registry: &NOTHING }
     }
@@ -98,7 +85,7 @@ impl<'a> Section<'a> {
     /// The empty section at `path` below this one, which the file does not have.
     #[must_use]
     pub fn absent(&self, path: &str) -> Self {
-        Self { path: self.below(path), line: None, table: &EMPTY, ..self.clone() }
+        self.with((self.below(path), None, &EMPTY))
     }
 
     /// The same section, asked for by `line` of the file.
@@ -106,10 +93,15 @@ impl<'a> Section<'a> {
         Self { line, ..self }
     }
 
+    /// Another section of the same scenario.
+    fn with(&self, (path, line, table): (String, Option<u32>, &'a Table)) -> Self {
+        Self { path, line, table, echo: self.echo, registry: self.registry }
+    }
+
     /// The section that `node` is, at the full `path`.
     fn at(&self, path: String, node: &'a Node) -> Result<Self, Problem> {
         match &node.value {
-            Value::Table(table) => Ok(Self { path, line: node.line, table, ..self.clone() }),
+            Value::Table(table) => Ok(self.with((path, node.line, table))),
             other => Err(Problem {
                 path,
                 line: node.line,
@@ -124,9 +116,9 @@ impl<'a> Section<'a> {
         &self.path
     }
 
-    /// Returns the echo of the values read.
+    /// Returns the echo of the values read, if there is one.
     #[must_use]
-    pub fn echo(&self) -> &'a Echo {
+    pub fn echo(&self) -> Option<&'a Echo> {
         self.echo
     }
 
@@ -215,14 +207,14 @@ impl<'a> Section<'a> {
                 absent().ok_or_else(|| self.fail(key, format!("is missing; it takes a {kind}")))?
             }
         };
-        self.echo.note(|| self.join(key), || show(&value));
+        self.note(|| self.join(key), || show(&value));
         Ok(value)
     }
 
     /// Echo `contents`, a hash, of the mechanism that this section is of: one whose law is not of
     /// this build is another mechanism if its contents are others.
     pub fn echo_contents(&self, contents: &str) {
-        self.echo.note(|| self.path.clone(), || format!("contents {contents}"));
+        self.note(|| self.path.clone(), || format!("contents {contents}"));
     }
 
     /// Refuse keys that are not in `names`, offering the nearest that is.
@@ -256,18 +248,37 @@ impl<'a> Section<'a> {
 
     /// Warn of the value under `key`, which can be run and is hardly meant.
     pub fn warn(&self, key: &str, message: impl Into<String>) {
-        if !self.echo.silent {
-            self.echo.warnings.borrow_mut().push(self.fail(key, message));
+        if let Some(echo) = self.echo {
+            echo.warnings.borrow_mut().push(self.fail(key, message));
+        }
+    }
+
+    /// Note a path with its value.
+    pub(crate) fn note(&self, path: impl FnOnce() -> String, value: impl FnOnce() -> String) {
+        if let Some(echo) = self.echo {
+            echo.values.borrow_mut().insert(path(), value());
         }
     }
 
     /// A problem with `node`, at `path` below this section.
     pub(crate) fn fail_at(&self, path: &str, node: &Node, message: String) -> Problem {
-        Problem { path: self.below(path), line: node.line.or(self.line), message }
+        Problem { path: self.below(path), line: self.line_of(node), message }
+    }
+
+    /// The line of `node`, or of this section if it is on none.
+    pub(crate) fn line_of(&self, node: &Node) -> Option<u32> {
+        node.line.or(self.line)
     }
 
     fn below(&self, path: &str) -> String {
-        if self.path.is_empty() { path.to_owned() } else { format!("{}.{path}", self.path) }
+        if self.path.is_empty() {
+            return path.to_owned();
+        }
+        let mut below = String::with_capacity(self.path.len() + 1 + path.len());
+        below.push_str(&self.path);
+        below.push('.');
+        below.push_str(path);
+        below
     }
 
     fn join(&self, key: &str) -> String {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use forebay_network::columns;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{
-    Breach, Control, Invariant, Limits, Report, RunOptions, RunResult, Scenario,
+    Breach, Control, Invariant, Limits, Replications, Report, RunOptions, RunResult, Scenario,
     ScenarioError as WrongScenario, Stopped, Ties,
 };
 use pyo3::prelude::*;
@@ -66,23 +66,32 @@ columns! {
     }
 }
 
-/// The document of a run.
+/// The document of a run. It is written as JSON, its `str`, only for who asks: that can take longer
+/// than the run.
+#[pyclass(frozen)]
 #[derive(Serialize)]
-struct Document<'r> {
+struct Document {
     #[serde(flatten)]
-    result: &'r RunResult,
+    result: RunResult,
     #[serde(flatten)]
     clocked: Clocked,
     /// Warnings of what can be run and is hardly meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// Laws from outside that the scenario chooses.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    laws: &'r [OuterLaw],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    laws: Vec<OuterLaw>,
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Checks>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<&'r str>,
+    command: Option<String>,
+}
+
+#[pymethods]
+impl Document {
+    fn __str__(&self) -> String {
+        serde_json::to_string(self).expect("a result is plain data with names")
+    }
 }
 
 /// Number of checks of each invariant in a run that broke none.
@@ -128,8 +137,8 @@ struct Done {
 }
 
 enum Outcome {
-    /// The result as JSON, and the tables.
-    Result(String, Vec<RecordTable>),
+    /// The result and the tables.
+    Result(Box<Document>, Vec<RecordTable>),
     /// It was cancelled, for a reason that the calling thread knows.
     Cancelled,
     /// It exceeded a limit.
@@ -143,7 +152,7 @@ enum Outcome {
 /// Run all jobs on `threads` threads.
 ///
 /// `begins(packets, warnings)` is told how many packets each run is expected to send, and the
-/// warnings of its scenario, before the first begins. `done(index, result_json, tables)` is called
+/// warnings of its scenario, before the first begins. `done(index, document, tables)` is called
 /// on this thread as each finishes, in any order, or `failed(index, error)` with a LimitError if it
 /// exceeds a limit of its job, a LawError if a law from outside ended it, or an EngineError if the
 /// engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops the batch:
@@ -264,23 +273,28 @@ fn prepared(work: impl FnOnce() + Send) {
 }
 
 /// Does the work of a thread: takes the next task until none is left.
+///
+/// Tasks of one scenario follow each other as its replications.
 fn work(batch: &Batch, sender: &Sender<Done>) {
+    let mut last: Option<Replications<'_>> = None;
     loop {
         let index = batch.next.fetch_add(1, Ordering::Relaxed);
         let Some(task) = batch.tasks.get(index) else { return };
-        if sender.send(Done { index, outcome: perform(task) }).is_err() {
+        let same = last.take().filter(|runs| std::ptr::eq(runs.scenario(), &*task.scenario));
+        let runs = last.insert(same.unwrap_or_else(|| Replications::of(&task.scenario)));
+        if sender.send(Done { index, outcome: perform(task, runs) }).is_err() {
             return;
         }
     }
 }
 
-fn perform(task: &Task) -> Outcome {
+fn perform<'b>(task: &'b Task, runs: &mut Replications<'b>) -> Outcome {
     let begun = *task.begun.get_or_init(Instant::now);
     // A run that fails on a bug costs that run alone.
     let mut wired = Duration::ZERO;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let Task { scenario, options, control, .. } = task;
-        let (result, tables) = scenario.run_timed(options, control, || wired = begun.elapsed())?;
+        let (result, tables) = runs.run(options, control, || wired = begun.elapsed())?;
         let report =
             if task.check { Some(scenario.check(options, control, &result)?) } else { None };
         Ok((result, tables, report))
@@ -298,19 +312,18 @@ fn perform(task: &Task) -> Outcome {
         }
         Ok(Ok((result, tables, report))) => {
             let document = Document {
-                result: &result,
+                result,
                 clocked: Clocked {
                     build: build(),
                     setup_s: wired.as_secs_f64(),
                     wall_s: begun.elapsed().as_secs_f64(),
                 },
                 warnings: warnings_of(&task.scenario),
-                laws: &task.laws,
+                laws: task.laws.to_vec(),
                 checks: report.as_ref().map(Checks::of),
-                command: task.command.as_deref(),
+                command: task.command.clone(),
             };
-            let json = serde_json::to_string(&document).expect("a result is plain data with names");
-            Outcome::Result(json, tables)
+            Outcome::Result(Box::new(document), tables)
         }
         Err(panic) => Outcome::Failure(reason(panic.as_ref()).to_owned()),
     }
@@ -366,18 +379,24 @@ struct Listener<'b> {
     receiver: std::sync::Mutex<Receiver<Done>>,
     /// Runs that were reported to Python: true for each that was.
     reported: Vec<bool>,
+    /// Number of those that were not.
+    left: usize,
+    /// Time of the last look at limits.
+    looked: Instant,
     /// Memory that the process held when the batch began.
     memory: Option<u64>,
 }
 
 impl<'b> Listener<'b> {
     fn new(batch: &'b Batch, receiver: Receiver<Done>) -> Self {
-        let reported = vec![false; batch.tasks.len()];
-        Self { batch, receiver: std::sync::Mutex::new(receiver), reported, memory: resident() }
+        let left = batch.tasks.len();
+        let receiver = std::sync::Mutex::new(receiver);
+        let (reported, looked) = (vec![false; left], Instant::now());
+        Self { batch, receiver, reported, left, looked, memory: resident() }
     }
 
     fn listen(mut self, py: Python<'_>, calls: &Calls<'_>) -> PyResult<()> {
-        while self.reported.iter().any(|reported| !reported) {
+        while self.left > 0 {
             let receiver = &self.receiver;
             let message = py
                 .detach(|| receiver.lock().expect("only this thread locks it").recv_timeout(TICK));
@@ -404,9 +423,10 @@ impl<'b> Listener<'b> {
         if std::mem::replace(&mut self.reported[index], true) {
             return Ok(());
         }
+        self.left -= 1;
         let error = match outcome {
-            Outcome::Result(json, columns) => {
-                calls.done.call1((index, json, tables(py, columns)?))?;
+            Outcome::Result(document, columns) => {
+                calls.done.call1((index, *document, tables(py, columns)?))?;
                 return Ok(());
             }
             Outcome::Cancelled => return Ok(()),
@@ -418,10 +438,15 @@ impl<'b> Listener<'b> {
         Ok(())
     }
 
-    /// Stop the runs that take too long, or too much memory. They are reported at once, before
-    /// their threads have noticed.
+    /// Every [`TICK`], stop the runs that take too long, or too much memory. They are reported at
+    /// once, before their threads have noticed.
     fn enforce(&mut self, py: Python<'_>, calls: &Calls<'_>) -> PyResult<()> {
         let now = Instant::now();
+        if now.duration_since(self.looked) < TICK {
+            // Many runs may end meanwhile.
+            return Ok(());
+        }
+        self.looked = now;
         for (index, task) in self.batch.tasks.iter().enumerate() {
             if self.reported[index] {
                 continue;

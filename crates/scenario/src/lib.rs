@@ -44,6 +44,7 @@ pub use run::check::invariants;
 pub use run::control::{Control, RunOptions};
 pub use run::live::LiveRun;
 pub use run::places::{AggregatePlace, FlowPlace, LinkPlace, Places};
+pub use run::replications::Replications;
 pub use run::stepped::SteppedRun;
 pub use run::stopped::{Limits, Stopped};
 pub use ties::Ties;

@@ -1,6 +1,5 @@
 //! Requests of a page to the engine: check a scenario, run it in slices, read out what was seen.
 
-use forebay_parameters::Echo;
 use forebay_scenario::{
     Control, Limits, LiveRun, RunOptions, Scenario, ScenarioError, Stopped, edit, registry,
 };
@@ -119,10 +118,8 @@ impl Desk {
             ..RunOptions::default()
         };
         let control: &'static Control = Box::leak(Box::default());
-        let echo: &'static Echo = Box::leak(Box::new(Echo::silent()));
-        let run =
-            LiveRun::begin(scenario, &options, control, echo, (request.samples, request.watched))
-                .map_err(|stopped| limit(&stopped))?;
+        let run = LiveRun::begin(scenario, &options, control, (request.samples, request.watched))
+            .map_err(|stopped| limit(&stopped))?;
         let mut layout = run.layout();
         layout["expected_packets"] = json!(scenario.expected_packets());
         self.run = Some(run);

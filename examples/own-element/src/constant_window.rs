@@ -122,7 +122,7 @@ impl Transport for WindowPlan {
         }
     }
 
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let back = wiring.way_back();
         let receivers = Receivers {
             first: group.first,

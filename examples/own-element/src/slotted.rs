@@ -82,7 +82,7 @@ impl Link for Slotted {
         true
     }
 
-    fn element(&mut self, parts: LinkParts) -> Box<dyn Element> {
+    fn element(&self, parts: LinkParts) -> Box<dyn Element> {
         let core = LinkCore::new(self.rate, self.delay, parts);
         Box::new(SlottedLink { core, times: self.times, due: Time::NEVER })
     }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
+    from forebay._native import Document
     from forebay.run.laws import LawFile
 
 __all__ = [
@@ -150,23 +151,27 @@ class Job:
 class Run:
     """Result of one run: the document of `forebay run --json`, and recorded tables if any.
 
-    The document is given as such, or as JSON.
+    The document is given as such, or as JSON: a string, or what has JSON as its `str`, and is not
+    written before it is asked for.
     """
 
-    __slots__ = ("_document", "tables")
+    __slots__ = ("_document", "_named", "tables")
 
-    def __init__(self, document: Mapping[str, Any] | str, tables: Tables | None = None) -> None:
+    def __init__(
+        self, document: Mapping[str, Any] | str | Document, tables: Tables | None = None
+    ) -> None:
         self._document = document
+        self._named: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
         self.tables: Tables = {} if tables is None else tables
 
     @property
     def document(self) -> Mapping[str, Any]:
         """The document; what its columns mean is in the reference of results."""
-        if not isinstance(self._document, str):
+        if isinstance(self._document, dict):
             return self._document
         import json
 
-        document: Mapping[str, Any] = json.loads(self._document)
+        document: dict[str, Any] = json.loads(str(self._document))
         self._document = document
         return document
 
@@ -182,7 +187,9 @@ class Run:
         """The document as JSON on one line."""
         import json
 
-        return self._document if isinstance(self._document, str) else json.dumps(self.document)
+        if isinstance(self._document, dict):
+            return json.dumps(self._document)
+        return str(self._document)
 
     def flows(self, group: str) -> list[Mapping[str, Any]]:
         """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
@@ -195,15 +202,15 @@ class Run:
 
     def group(self, name: str) -> Mapping[str, Any]:
         """The sums over a group of flows. Raises `KeyError` for an unknown group."""
-        return _named(self.document["groups"], name, "flows")
+        return self._only("groups", name, "flows")
 
     def link(self, name: str) -> Mapping[str, Any]:
         """The row of one direction of a link. Raises `KeyError` for an unknown one."""
-        return _named(self.document["links"], name, "link")
+        return self._only("links", name, "link")
 
     def call_class(self, name: str) -> Mapping[str, Any]:
         """The counters of a class of calls. Raises `KeyError` for an unknown one."""
-        return _named(self.document["calls"], name, "calls")
+        return self._only("calls", name, "calls")
 
     def row(self, kind: str, name: str) -> Mapping[str, Any]:
         """The row with a name among those of a kind: `"links"`, `"calls"`, `"paced"`, ...
@@ -213,20 +220,30 @@ class Run:
         kind or name.
         """
         if kind != "flows":
-            return _named(
-                self.document[kind],
+            return self._only(
+                kind,
                 name,
                 kind.removesuffix("s") if kind in ("links", "groups", "hosts", "rings") else kind,
             )
-        found = [
-            row
-            for rows in ("flows", "groups")
-            for row in self.document[rows]
-            if row["name"] == name
-        ]
+        found = [row for rows in ("flows", "groups") for row in self._of(rows).get(name, ())]
         if not found:
             raise KeyError(f"no flows {name!r}{_known(self.document['groups'])}")
         return _Row({key: value for row in found for key, value in row.items()})
+
+    def _of(self, kind: str) -> dict[str, list[Mapping[str, Any]]]:
+        """The rows of a kind by name."""
+        named = self._named.get(kind)
+        if named is None:
+            named = self._named[kind] = {}
+            for row in self.document[kind]:
+                named.setdefault(row["name"], []).append(row)
+        return named
+
+    def _only(self, kind: str, name: str, what: str) -> Mapping[str, Any]:
+        """The row of a kind with a name; `what` is what errors call it."""
+        for row in self._of(kind).get(name, ()):
+            return _Row(row)
+        raise KeyError(f"no {what} {name!r}{_known(self.document[kind])}")
 
 
 class _Row(dict[str, object]):
@@ -351,8 +368,8 @@ def run_jobs(
         # The engine imports it for tables; interrupted there, it would give up with a traceback.
         import numpy  # noqa: F401
 
-    def receive(index: int, text: str, tables: Tables) -> None:
-        done(index, Run(text, tables))
+    def receive(index: int, document: Document, tables: Tables) -> None:
+        done(index, Run(document, tables))
 
     def fail(index: int, error: Exception) -> None:
         job = jobs[index]
@@ -418,13 +435,6 @@ def build() -> str:
     depend on, not the Python of studies and statistics.
     """
     return str(native().build())
-
-
-def _named(rows: Sequence[Mapping[str, Any]], name: str, what: str) -> Mapping[str, Any]:
-    for row in rows:
-        if row["name"] == name:
-            return _Row(row)
-    raise KeyError(f"no {what} {name!r}{_known(rows)}")
 
 
 def _known(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -133,13 +133,13 @@ class Results:
     def warnings(self) -> list[str]:
         """Values in the scenario that can be run and are hardly meant, each with its place:
         warnings that `Network.run` issues (`forebay.ScenarioWarning`)."""
-        return list(self.documents[0].get("warnings", []))
+        return list(self._runs[0].document.get("warnings", []))
 
     @property
     def laws(self) -> list[Mapping[str, Any]]:
         """The laws of one's own that the runs had: `category`, `name`, `file`, `contents` (a hash),
         `ran_as` (`python`, `numba 0.68.1`, `library`), `abi` (the version of the interface)."""
-        return list(self.documents[0].get("laws", []))
+        return list(self._runs[0].document.get("laws", []))
 
     def __getattr__(self, name: str) -> pa.Table:
         """The rows of a kind."""
@@ -306,7 +306,7 @@ class Results:
         found = []
         for place in kinds():
             having = any(
-                isinstance(v, list) for row in self.documents[0][place] for v in row.values()
+                isinstance(v, list) for row in self._runs[0].document[place] for v in row.values()
             )
             for name in self._names(place) if having else ():
                 rows = [run.row(place, name) for run in self._runs]
@@ -418,7 +418,7 @@ class Results:
         return drawn
 
     def __repr__(self) -> str:
-        document = self.documents[0]
+        document = self._runs[0].document
         head = (
             f"{printable(document['name'])}: {text.counted(len(self._runs), 'replication')} of "
             f"{document['simulated_s']:g} s, "
@@ -463,7 +463,7 @@ class Results:
     def _names(self, place: str) -> list[str]:
         """The names of the rows that stand for a place: of flows, those of groups."""
         kind = "groups" if place == "flows" else place
-        return [row["name"] for row in self.documents[0][kind]]
+        return [row["name"] for row in self._runs[0].document[kind]]
 
     def _rows(self, place: str) -> pa.Table:
         return rows_table(

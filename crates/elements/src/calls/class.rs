@@ -1,5 +1,7 @@
 //! A class of calls: when they arrive, and how one of them is made.
 
+use std::sync::Arc;
+
 use forebay_kernel::{Stream, Streams};
 use forebay_laws::traffic::TrafficKind;
 use forebay_units::{Span, Time};
@@ -27,7 +29,7 @@ pub struct ClassPlan {
     /// Reroutes.
     pub surges: Vec<SurgeParameters>,
     /// The flows that make one call: they start together and have one holding time.
-    pub media: Vec<TrafficKind>,
+    pub media: Arc<[TrafficKind]>,
 }
 
 /// A class of calls in a run.

@@ -1,5 +1,7 @@
 //! Calls as a transport of a scenario.
 
+use std::sync::Arc;
+
 use forebay_laws::traffic::{TrafficKind, Traffics};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose, choose_all};
 use forebay_units::Span;
@@ -38,7 +40,7 @@ pub const ENTRY: Entry<TransportKind> = Entry {
 pub struct CallsPlan {
     parameters: CallParameters,
     surges: Vec<SurgeParameters>,
-    media: Vec<TrafficKind>,
+    media: Arc<[TrafficKind]>,
     /// The load that they are.
     load: CallLoad,
 }
@@ -74,7 +76,7 @@ fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     Ok(Box::new(CallsPlan { parameters, surges, media, load }))
 }
 
-fn read_media(flow: &Section<'_>) -> Result<Vec<TrafficKind>, Problem> {
+fn read_media(flow: &Section<'_>) -> Result<Arc<[TrafficKind]>, Problem> {
     let mut chosen = choose_all::<Traffics>(flow, "linked")?;
     if let Some(one) = choose::<Traffics>(flow, "traffic")? {
         if flow.node("linked").is_some() {
@@ -122,8 +124,8 @@ fn present(
 }
 
 impl CallsPlan {
-    /// The class of calls that `group` is. Once a plan.
-    pub fn class(&mut self, group: FlowGroup) -> ClassPlan {
+    /// The class of calls that `group` is.
+    pub fn class(&self, group: FlowGroup) -> ClassPlan {
         ClassPlan {
             path: group.path,
             flow: group.first,
@@ -133,7 +135,7 @@ impl CallsPlan {
             stop: group.stop,
             parameters: self.parameters.clone(),
             surges: self.surges.clone(),
-            media: std::mem::take(&mut self.media),
+            media: Arc::clone(&self.media),
         }
     }
 }
@@ -151,7 +153,7 @@ impl Transport for CallsPlan {
     }
 
     /// Without an aggregate no call is blocked.
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let path = group.path.clone();
         let classes = vec![self.class(group)];
         let calls = Calls::new(classes, EdgePlan::default(), &path, wiring.streams());

@@ -76,7 +76,7 @@ impl Link for Fixed {
     }
 
     /// The element that suits the queue.
-    fn element(&mut self, parts: LinkParts) -> Box<dyn Element> {
+    fn element(&self, parts: LinkParts) -> Box<dyn Element> {
         let LinkParts { link, conditioning, queue: (queue, stream), background, notifier } = parts;
         let transmitter = Transmitter::new(link, self.rate, self.delay, background);
         // A congestion detector must see each packet at the time of its arrival, so such a link

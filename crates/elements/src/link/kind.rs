@@ -114,8 +114,8 @@ pub trait Link {
         None
     }
 
-    /// Make its element of `parts`. Once a plan.
-    fn element(&mut self, parts: LinkParts) -> Box<dyn Element>;
+    /// Make its element of `parts`: one for each run.
+    fn element(&self, parts: LinkParts) -> Box<dyn Element>;
 }
 
 /// Capacity and propagation delay of a link over time.

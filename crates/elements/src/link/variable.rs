@@ -49,7 +49,7 @@ impl Link for Variable {
         Some(Changes { capacity: Some(&self.capacity), delays: &self.delays })
     }
 
-    fn element(&mut self, parts: LinkParts) -> Box<dyn Element> {
+    fn element(&self, parts: LinkParts) -> Box<dyn Element> {
         let LinkParts { link, conditioning, queue: (queue, stream), notifier, .. } = parts;
         let discipline = Discipline::new(link, (queue.into_discipline(), stream), notifier);
         let changes = (self.capacity.clone(), self.delays.clone());

@@ -56,7 +56,7 @@ impl Transport for MediaPlan {
         }
     }
 
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let flows: (FlowId, u32) = (group.first, group.starts.len() as u32);
         let marking = group.marking;
         let back = self.kind.reports.as_ref().map(|reports| (reports, wiring.way_back()));

@@ -176,7 +176,7 @@ impl Transport for PacedPlan {
         }
     }
 
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let flows = (group.first, group.starts.len() as u32);
         let marking = group.marking;
         wiring.add(Box::new(self.sources(group, wiring)));

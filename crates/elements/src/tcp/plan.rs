@@ -130,7 +130,7 @@ impl Transport for TcpPlan {
         }
     }
 
-    fn wire(&mut self, group: FlowGroup, wiring: &mut dyn Wiring) {
+    fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let acks = wiring.way_back();
         let pool = || self.traffic.pool_of(&group.path, group.starts.len(), wiring.streams());
         let receivers = TcpReceivers::new(group.first, group.starts.len(), &self.parameters, acks)

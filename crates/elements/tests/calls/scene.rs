@@ -209,7 +209,7 @@ impl Scene {
                 stop: class.stop,
                 parameters: class.parameters,
                 surges: class.surges,
-                media: class.media,
+                media: class.media.into(),
             }
         });
         let classes = classes.collect();

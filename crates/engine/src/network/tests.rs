@@ -201,16 +201,17 @@ fn packets_in_elements_and_channels_are_held() {
     assert_eq!(network.held(), 3);
 }
 
-/// Probes show the part of an element that was asked for, at the current time.
+/// Probes show the part of an element that was asked for, at the current time: the end of the run
+/// has brought it there, and no look does so again.
 #[test]
 fn probes_show_an_element_at_the_current_time() {
     let (mut network, log) = network(&[(5, 0)]);
     network.run(at(9), u64::MAX);
-    log.take();
     let mut seen = Vec::new();
     network.probes(ElementId::new(1), 3, &mut |name, value| seen.push((name.to_owned(), value)));
     assert_eq!(seen, [("part".to_owned(), 3.0)]);
-    assert_eq!(log.take(), [(1, 9, "count", 0)]);
+    let counts = log.take().into_iter().filter(|(me, _, what, _)| (*me, *what) == (1, "count"));
+    assert_eq!(counts.collect::<Vec<_>>(), [(1, 9, "count", 0)]);
 }
 
 struct Deaf;

@@ -31,11 +31,11 @@ pub use stores::pool_of;
 use stores::{Drawing, Fixed};
 
 /// Makes the traffic of one flow after another, each with draws from the flow's own stream.
-pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic> + Send>;
+pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic> + Send + Sync>;
 
 /// Makes the traffic of a group of so many flows, given the stream of each.
 pub type PoolFactory =
-    Box<dyn Fn(u32, &mut dyn FnMut(u32) -> Stream) -> Box<dyn TrafficPool> + Send>;
+    Box<dyn Fn(u32, &mut dyn FnMut(u32) -> Stream) -> Box<dyn TrafficPool> + Send + Sync>;
 
 /// A kind of traffic as read from its section of the scenario.
 pub struct TrafficKind {

@@ -10,14 +10,24 @@ use forebay_parameters::{Parameters, Problem, Section, choose, did_you_mean};
 use crate::plan::sections::{AGGREGATE_MECHANISMS, AggregateParameters};
 
 /// An ingress-egress aggregate as the scenario describes it.
-pub(crate) struct AggregatePlan {
+pub(crate) struct AggregatePlan<'a> {
     pub(crate) name: String,
-    path: String,
-    edge: EdgePlan,
+    section: Section<'a>,
+    /// Its control, until a run takes it.
+    edge: Option<EdgePlan>,
 }
 
 /// Read the section of one aggregate.
-pub(crate) fn read_aggregate(name: &str, section: &Section<'_>) -> Result<AggregatePlan, Problem> {
+pub(crate) fn read_aggregate<'a>(
+    name: &str,
+    section: Section<'a>,
+) -> Result<AggregatePlan<'a>, Problem> {
+    let mut plan = AggregatePlan { name: name.to_owned(), section, edge: None };
+    plan.renew()?;
+    Ok(plan)
+}
+
+fn read_edge(section: &Section<'_>) -> Result<EdgePlan, Problem> {
     let AggregateParameters { rtt } =
         AggregateParameters::read_among(section, AGGREGATE_MECHANISMS)?;
     let admission = choose::<Admissions>(section, "admission")?
@@ -34,14 +44,13 @@ pub(crate) fn read_aggregate(name: &str, section: &Section<'_>) -> Result<Aggreg
         }
         None => None,
     };
-    let edge = EdgePlan { rtt, admission, termination, probing };
-    Ok(AggregatePlan { name: name.to_owned(), path: section.path().to_owned(), edge })
+    Ok(EdgePlan { rtt, admission, termination, probing })
 }
 
 /// The number of the aggregate called `name`.
 pub(crate) fn find_aggregate(
     name: &str,
-    aggregates: &[AggregatePlan],
+    aggregates: &[AggregatePlan<'_>],
     flow: &Section<'_>,
 ) -> Result<usize, Problem> {
     // They were read in the order of their names.
@@ -54,15 +63,23 @@ pub(crate) fn find_aggregate(
     })
 }
 
-impl AggregatePlan {
-    /// Make the element of the aggregate. Once a plan.
+impl AggregatePlan<'_> {
+    /// Read its control anew if a run has taken it.
+    pub(crate) fn renew(&mut self) -> Result<(), Problem> {
+        if self.edge.is_none() {
+            self.edge = Some(read_edge(&self.section)?);
+        }
+        Ok(())
+    }
+
+    /// Make the element of the aggregate.
     pub(crate) fn wire(
         &mut self,
         classes: Vec<ClassPlan>,
         network: &mut Network,
         streams: &Streams,
     ) {
-        let edge = std::mem::take(&mut self.edge);
-        network.add(Box::new(Calls::new(classes, edge, &self.path, streams)));
+        let edge = self.edge.take().expect("its control is there for each run");
+        network.add(Box::new(Calls::new(classes, edge, self.section.path(), streams)));
     }
 }

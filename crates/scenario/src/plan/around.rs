@@ -10,6 +10,6 @@ use crate::plan::topology::Topology;
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) links: &'a [LinkPlan<'a>],
-    pub(crate) aggregates: &'a [AggregatePlan],
+    pub(crate) aggregates: &'a [AggregatePlan<'a>],
     pub(crate) duration: Span,
 }

@@ -11,7 +11,7 @@ use forebay_elements::Transports;
 use forebay_laws::LinkFacts;
 use forebay_laws::queue::Queues;
 use forebay_parameters::{
-    Echo, Field, Length, Node, Parameter, Parameters, Problem, Registry, Section, Value, key,
+    Field, Length, Node, Parameter, Parameters, Problem, Registry, Section, Value, key,
 };
 use forebay_units::quantity::{parse_bdp, parse_span, show_size, unit_of};
 use forebay_units::{PS_PER_S, Rate, Size, Span};
@@ -212,8 +212,7 @@ fn directions(root: &Node, registry: &Registry) -> Result<BTreeMap<String, Direc
             remove_mechanisms(link);
         }
     }
-    let echo = Echo::silent();
-    let root = Section::root(&root, &echo)?.with_registry(registry);
+    let root = Section::root(&root, None)?.with_registry(registry);
     let (mut topology, mut links) = (Topology::default(), Vec::new());
     let facts = LinkFacts::of(Rate::from_bps(0));
     let section = root.section("links")?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use forebay_elements::subnetwork_keys;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_laws::LinkFacts;
+use forebay_laws::{FlowGroups, LinkFacts};
 use forebay_network::{DelayTable, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
@@ -38,7 +38,7 @@ impl<'a> Plan<'a> {
     /// Read the whole scenario; every value read is echoed into `echo`.
     pub(crate) fn read(
         root: &'a Node,
-        echo: &'a Echo,
+        echo: Option<&'a Echo>,
         registry: &'a Registry,
     ) -> Result<Self, Problem> {
         let root = Section::root(root, echo)?.with_registry(registry);
@@ -98,6 +98,13 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
+    /// Read anew what a run takes from a plan: its laws, which keep state.
+    pub(crate) fn renew(&mut self) -> Result<(), Problem> {
+        let facts = link_facts(self.groups.clone(), &self.record);
+        self.links.iter_mut().try_for_each(|link| link.renew(&facts))?;
+        self.aggregates.iter_mut().try_for_each(AggregatePlan::renew)
+    }
+
     /// Wire the network of one replication: the network, the elements of each link, and the
     /// senders' element of each group of flows. Elements are numbered as `order` has it.
     pub(crate) fn wire(&mut self, streams: &Streams, order: &mut TieOrder) -> Wired {
@@ -127,7 +134,7 @@ impl<'a> Plan<'a> {
         // Filled in below: each group has senders.
         let mut senders = vec![network.next_element(); self.flows.len()];
         for at in order.of(self.flows.len()) {
-            let flow = &mut self.flows[at];
+            let flow = &self.flows[at];
             if let Some(rerouting) = &roads.rerouting {
                 rerouting.pinned.set(!flow.is_rerouted());
             }
@@ -198,7 +205,10 @@ fn section_of_links<'a>(
 /// Facts that the laws of all links may use, besides the rate of each.
 fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
     let [flows, hosts] = ["flows", "hosts"].map(|key| root.section(key).ok().flatten());
-    let flows = groups_of(flows.as_ref(), hosts.as_ref());
+    link_facts(groups_of(flows.as_ref(), hosts.as_ref()), record)
+}
+
+fn link_facts(flows: FlowGroups, record: &RecordParameters) -> LinkFacts {
     LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }
 }
 
@@ -209,7 +219,7 @@ fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {
         .ok_or_else(|| root.fail(key, format!("is missing; a scenario has at least one of {key}")))
 }
 
-fn read_aggregates(root: &Section<'_>) -> Result<Vec<AggregatePlan>, Problem> {
+fn read_aggregates<'a>(root: &Section<'a>) -> Result<Vec<AggregatePlan<'a>>, Problem> {
     let Some(section) = root.section("aggregates")? else {
         return Ok(Vec::new());
     };
@@ -218,7 +228,7 @@ fn read_aggregates(root: &Section<'_>) -> Result<Vec<AggregatePlan>, Problem> {
         .keys()
         .map(|name| {
             let inner = section.section(name)?.expect("the key is present");
-            read_aggregate(name, &inner)
+            read_aggregate(name, inner)
         })
         .collect()
 }
@@ -226,12 +236,12 @@ fn read_aggregates(root: &Section<'_>) -> Result<Vec<AggregatePlan>, Problem> {
 /// The first group of flows of each aggregate, by number: an aggregate is one pair of edge nodes,
 /// so its flows take one way.
 struct Members<'p> {
-    aggregates: &'p [AggregatePlan],
+    aggregates: &'p [AggregatePlan<'p>],
     first: Vec<Option<usize>>,
 }
 
 impl<'p> Members<'p> {
-    fn of(aggregates: &'p [AggregatePlan]) -> Self {
+    fn of(aggregates: &'p [AggregatePlan<'p>]) -> Self {
         Self { aggregates, first: vec![None; aggregates.len()] }
     }
 

@@ -19,8 +19,10 @@ use crate::results::series::{is_wanted, single_flows};
 pub(crate) struct Estimate {
     /// Data packets that sources send.
     pub(crate) packets: u64,
-    /// Needs of memory, the largest first.
-    pub(crate) memory: Vec<Need>,
+    /// Memory of the whole run, in bytes.
+    pub(crate) bytes: u64,
+    /// The largest need of memory.
+    pub(crate) most: Option<Need>,
 }
 
 /// Memory that one key of the scenario asks for.
@@ -32,13 +34,6 @@ pub struct Need {
     pub what: String,
     /// Bytes.
     pub bytes: u64,
-}
-
-impl Estimate {
-    /// Memory of the whole run, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.memory.iter().fold(0, |sum, need| sum.saturating_add(need.bytes))
-    }
 }
 
 /// Bytes of a packet in a queue or on a link, with its time, in a buffer that is on average three
@@ -64,46 +59,42 @@ const MIN_TCP_SHARE: f64 = 0.05;
 /// Estimate the run that `plan` describes, with or without recording.
 pub(crate) fn estimate(plan: &Plan<'_>, record: bool) -> Estimate {
     let offered = Offered::of(plan);
-    let mut needs = Needs::default();
+    let mut needs = Estimate::default();
     let mut packets = 0.0;
     for (flow, rate) in plan.flows.iter().zip(&offered.rates) {
         packets += rate * flow.seconds(plan.parameters.duration) / flow.packet_bits();
         flow_needs(flow, plan, &mut needs);
     }
     let links = plan.links.len() as u64;
-    needs.add("links", format!("{links} directions of links"), links as f64 * LINK as f64);
+    let what = || format!("{links} directions of links");
+    needs.add(|| "links".to_owned(), what, links as f64 * LINK as f64);
     for (number, link) in plan.links.iter().enumerate() {
         let bits = offered.bits[number].max(8.0);
-        let path = || link.path().to_owned();
         if link.holds_all() {
             let over = offered.fixed[number] - link.rate.bps() as f64;
             let waiting = (over * offered.seconds[number] / bits).max(0.0);
-            let what = format!("{waiting:.0} packets in a queue without limit");
-            needs.add(&format!("{}.queue", path()), what, waiting * HELD_PACKET as f64);
+            let what = || format!("{waiting:.0} packets in a queue without limit");
+            needs.add(|| format!("{}.queue", link.path()), what, waiting * HELD_PACKET as f64);
         }
         let rate = offered.all[number].min(link.rate.bps() as f64);
         let span = link.delay.min(plan.parameters.duration).seconds();
         let flying = rate * span / bits;
-        let what = format!("{flying:.0} packets that propagate");
-        needs.add(&format!("{}.delay", path()), what, flying * HELD_PACKET as f64);
+        let what = || format!("{flying:.0} packets that propagate");
+        needs.add(|| format!("{}.delay", link.path()), what, flying * HELD_PACKET as f64);
     }
     if record {
         record_needs(plan, packets, &mut needs);
     }
-    let mut memory = needs.0;
-    memory.sort_by_key(|need| std::cmp::Reverse(need.bytes));
-    Estimate { packets: whole(packets), memory }
+    Estimate { packets: whole(packets), ..needs }
 }
 
-#[derive(Default)]
-struct Needs(Vec<Need>);
-
-impl Needs {
-    /// Less than a megabyte is not worth a mention, but counts: in sum, under the key of its kind.
-    fn add(&mut self, path: &str, what: String, bytes: f64) {
+impl Estimate {
+    /// Add `bytes` of memory, and what asks for them if that is the largest need.
+    fn add(&mut self, path: impl FnOnce() -> String, what: impl FnOnce() -> String, bytes: f64) {
         let bytes = whole(bytes);
-        if bytes > 0 {
-            self.0.push(Need { path: path.to_owned(), what, bytes });
+        self.bytes = self.bytes.saturating_add(bytes);
+        if bytes > self.most.as_ref().map_or(0, |most| most.bytes) {
+            self.most = Some(Need { path: path(), what: what(), bytes });
         }
     }
 }
@@ -113,21 +104,22 @@ fn whole(x: f64) -> u64 {
     x.round() as u64
 }
 
-fn flow_needs(flow: &FlowPlan, plan: &Plan<'_>, needs: &mut Needs) {
+fn flow_needs(flow: &FlowPlan, plan: &Plan<'_>, needs: &mut Estimate) {
     let own = if flow.facts.adapts { TCP_FLOW } else { OTHER_FLOW };
     let row = if flow.has_rows(plan.record.flows) { ROW } else { 0 };
     let each = size_of::<FlowCount>() as u64 + size_of::<Digest>() as u64 + own + row;
     let count = f64::from(flow.count);
-    needs.add(&format!("{}.count", flow.path), format!("{count} flows"), count * each as f64);
+    let what = || format!("{count} flows");
+    needs.add(|| format!("{}.count", flow.path), what, count * each as f64);
     if let Some(CallLoad { present, key, .. }) = flow.facts.calls {
-        let what = format!("{present:.0} calls at a time");
-        needs.add(&format!("{}.calls.{key}", flow.path), what, present * CALL as f64);
+        let what = || format!("{present:.0} calls at a time");
+        needs.add(|| format!("{}.calls.{key}", flow.path), what, present * CALL as f64);
     }
 }
 
 /// Adds the memory of recording in a run that sends `packets`; acknowledgements are as many at
 /// most.
-fn record_needs(plan: &Plan<'_>, packets: f64, needs: &mut Needs) {
+fn record_needs(plan: &Plan<'_>, packets: f64, needs: &mut Estimate) {
     let record = &plan.record;
     if let Some(interval) = record.series {
         let samples = plan.parameters.duration.seconds() / interval.seconds();
@@ -141,15 +133,16 @@ fn record_needs(plan: &Plan<'_>, packets: f64, needs: &mut Needs) {
         let columns = links as u64 * LINK_COLUMNS + (flows + others) as u64 * OTHER_COLUMNS;
         // The time of a sample is a column of each table.
         let columns = columns + (links + flows + others) as u64;
-        let what = format!("{samples:.0} samples in {columns} columns");
-        needs.add("record.series", what, samples * columns as f64 * 8.0);
+        let what = || format!("{samples:.0} samples in {columns} columns");
+        needs.add(|| "record.series".to_owned(), what, samples * columns as f64 * 8.0);
     }
     let captures = record.capture.as_ref().map_or(0, Vec::len) as f64;
     let each = (2.0 * packets).min(f64::from(record.capture_packets));
-    let what = format!("{each:.0} packets in each capture");
-    needs.add("record.capture", what, captures * each * CAPTURED_PACKET as f64);
+    let what = || format!("{each:.0} packets in each capture");
+    needs.add(|| "record.capture".to_owned(), what, captures * each * CAPTURED_PACKET as f64);
     let rows = f64::from(record.trace);
-    needs.add("record.trace", format!("{rows} rows"), rows * TRACE_ROW as f64);
+    let what = || format!("{rows} rows");
+    needs.add(|| "record.trace".to_owned(), what, rows * TRACE_ROW as f64);
 }
 
 /// Load that flows offer to links.

@@ -287,7 +287,7 @@ impl FlowPlan {
     /// Make senders and receivers, given the first of the flows and the roads. The senders'
     /// element.
     pub(crate) fn wire(
-        &mut self,
+        &self,
         first: FlowId,
         roads: &Roads,
         network: &mut Network,
@@ -321,7 +321,7 @@ impl FlowPlan {
 
     /// The class of calls that this group is, for the aggregate that the next element will be.
     pub(crate) fn class(
-        &mut self,
+        &self,
         first: FlowId,
         roads: &Roads,
         network: &mut Network,
@@ -330,8 +330,8 @@ impl FlowPlan {
         let aggregate = network.next_element();
         let route = roads.lay(&self.there, aggregate.into(), network);
         let group = self.group(first, route, streams);
-        let transport: &mut dyn Any = self.transport.as_mut();
-        let calls = transport.downcast_mut::<CallsPlan>();
+        let transport: &dyn Any = self.transport.as_ref();
+        let calls = transport.downcast_ref::<CallsPlan>();
         calls.expect("only calls belong to an aggregate").class(group)
     }
 

@@ -8,7 +8,7 @@ use forebay_laws::impairment::{Impairment, Impairments};
 use forebay_laws::queue::{self, Queue, Queues};
 use forebay_laws::shaper::Shapers;
 use forebay_network::{Conditioner, ShaperLaw};
-use forebay_parameters::{Category, Chosen, Problem, Section, choose, choose_all, choose_or};
+use forebay_parameters::{Category, Chosen, Echo, Problem, Section, choose, choose_all, choose_or};
 use forebay_units::Rate;
 
 /// The mechanisms of a link, checked and ready to be wired.
@@ -96,8 +96,8 @@ impl LinkLaws {
 /// Refuse strict priority that goes by precedence because nothing else was said, behind a
 /// conditioner that writes colours: what it colours green would join the first class.
 fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
+    let Some(echo) = section.echo().map(Echo::borrow) else { return Ok(()) };
     let queue = format!("{}.queue", section.path());
-    let echo = section.echo().borrow();
     // A class of htb has a parameter of that name, which is no mechanism.
     let mut schedulers = echo
         .range(queue.clone()..)
@@ -126,8 +126,8 @@ fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
 /// Returns true if a conditioner of the link drops what is out of profile, as far as the values
 /// tell that were read from its section.
 fn polices(section: &Section<'_>) -> bool {
+    let Some(echo) = section.echo().map(Echo::borrow) else { return false };
     let conditioners = format!("{}.conditioner", section.path());
-    let echo = section.echo().borrow();
     let mut below =
         echo.range(conditioners.clone()..).take_while(|(path, _)| path.starts_with(&conditioners));
     below.any(|(path, value)| path.ends_with(".excess") && value == "drop")

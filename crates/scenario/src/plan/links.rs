@@ -31,13 +31,15 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) delay: Span,
     /// The link as its kind reads it, if it is not within a subnetwork.
     own: Option<Box<dyn Link>>,
+    /// The same with the pauses of this run, if it is down at times and packets wait.
+    pausing: Option<Box<dyn Link>>,
     /// Its failures, if it has any.
     pub(crate) failure: Option<Failure>,
     background: Option<Size>,
     notice_size: Size,
     /// The section of its mechanisms; its path names the random streams.
     section: Section<'a>,
-    /// The mechanisms until they are wired.
+    /// The mechanisms, until a run takes them.
     laws: Option<LinkLaws>,
     /// True if its queue may hold packets back while the transmitter is free: it shapes.
     pub(crate) holds_back: bool,
@@ -195,6 +197,7 @@ impl<'a> LinkPlan<'a> {
             rate,
             delay,
             own: None,
+            pausing: None,
             failure: None,
             background: None,
             notice_size: NOTICE,
@@ -209,9 +212,24 @@ impl<'a> LinkPlan<'a> {
     }
 
     /// Read the mechanisms.
-    fn prepare(self, around: &LinkFacts) -> Result<Self, Problem> {
-        let laws = LinkLaws::read(&self.section, self.rate, around)?;
-        Ok(Self { holds_back: !laws.queue.is_work_conserving(), laws: Some(laws), ..self })
+    fn prepare(mut self, around: &LinkFacts) -> Result<Self, Problem> {
+        self.renew(around)?;
+        self.holds_back = self.asks(|laws| !laws.queue.is_work_conserving());
+        Ok(self)
+    }
+
+    /// Read the mechanisms anew if a run has taken them.
+    pub(crate) fn renew(&mut self, around: &LinkFacts) -> Result<(), Problem> {
+        self.pausing = None;
+        if self.laws.is_none() && self.inner.is_none() {
+            self.laws = Some(LinkLaws::read(&self.section, self.rate, around)?);
+        }
+        Ok(())
+    }
+
+    /// The link as it is in a run.
+    fn present(&self) -> Option<&(dyn Link + 'static)> {
+        self.pausing.as_ref().or(self.own.as_ref()).map(Box::as_ref)
     }
 }
 
@@ -219,29 +237,29 @@ impl<'a> LinkPlan<'a> {
 impl LinkPlan<'_> {
     /// Its capacity and its delay over time, if these change.
     pub(crate) fn changes(&self) -> Option<Changes<'_>> {
-        self.own.as_ref()?.changes()
+        self.present()?.changes()
     }
 
     /// The bits that it offers between two times, if it changes.
     pub(crate) fn offered(&self, window: (Time, Time)) -> Option<f64> {
-        self.own.as_ref()?.offered(window)
+        self.present()?.offered(window)
     }
 
     /// The least time that a packet of `size` takes from its queue to its far end.
     pub(crate) fn least_time(&self, size: Size) -> Span {
-        let own = self.own.as_ref();
+        let own = self.present();
         own.map_or(self.rate.transmission_time(size) + self.delay, |own| own.least_time(size))
     }
 
     /// Returns true if it may be idle while packets wait.
     pub(crate) fn may_idle(&self) -> bool {
-        let own = self.own.as_ref().is_none_or(|own| own.may_idle());
+        let own = self.present().is_none_or(|own| own.may_idle());
         own || self.background.is_some() || self.holds_back
     }
 
     /// Returns true if the network can be divided at its far end.
     pub(crate) fn is_divisible(&self) -> bool {
-        self.own.as_ref().is_some_and(|own| own.is_divisible())
+        self.present().is_some_and(|own| own.is_divisible())
     }
 }
 
@@ -344,7 +362,7 @@ impl LinkPlan<'_> {
     /// Its elements in the order in which packets pass them: those up to the link itself, and those
     /// of its wire beyond.
     fn chain(&mut self, id: LinkId, streams: &Streams) -> [Vec<Box<dyn Element>>; 2] {
-        let laws = self.laws.take().expect("a plan is prepared once and wired once");
+        let laws = self.laws.take().expect("its mechanisms are there for each run");
         let path = self.section.path();
         let name = format!("{path}.conditioner");
         let numbered = laws.conditioners.into_iter().zip(0..);
@@ -362,7 +380,10 @@ impl LinkPlan<'_> {
             match failure.outages() {
                 // It draws nothing.
                 Some(law) => wire(law, streams.named(&format!("{path}.failure"))),
-                None => self.own = self.own.as_ref().and_then(|own| own.pausing(&failure.times)),
+                None => {
+                    let own = self.own.as_ref();
+                    self.pausing = own.and_then(|own| own.pausing(&failure.times));
+                }
             }
         }
         for (law, at) in laws.impairments.into_iter().zip(0..) {
@@ -371,7 +392,7 @@ impl LinkPlan<'_> {
         let background = self.background.map(|size| {
             (self.rate.transmission_time(size), streams.named(&format!("{path}.residual")))
         });
-        let own = self.own.as_mut().expect("a link has a kind");
+        let own = self.present().expect("a link has a kind");
         near.push(own.element(LinkParts {
             link: id,
             conditioning,

@@ -38,7 +38,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) record: RecordParameters,
     pub(crate) links: Vec<LinkPlan<'a>>,
     pub(crate) subnetworks: Vec<SubnetworkPlan>,
-    pub(crate) aggregates: Vec<AggregatePlan>,
+    pub(crate) aggregates: Vec<AggregatePlan<'a>>,
     pub(crate) flows: Vec<FlowPlan>,
     /// The same by name, with their hosts, as laws know them.
     pub(crate) groups: FlowGroups,

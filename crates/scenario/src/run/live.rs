@@ -6,7 +6,6 @@
 use forebay_elements::calls::{CallCount, CallResult};
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{DropReason, FlowCount, LinkCount};
-use forebay_parameters::Echo;
 use forebay_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
 
@@ -38,8 +37,8 @@ const SHARES: [f64; 104] = {
 /// Most events of a step, of which none may be about a packet.
 const MAX_STEP_EVENTS: u64 = 100_000;
 
-/// A run that continues when told to. It borrows its scenario, its control and an echo, which are
-/// kept by who watches it.
+/// A run that continues when told to. It borrows its scenario and its control, which are kept by
+/// who watches it.
 pub struct LiveRun<'s> {
     scenario: &'s Scenario,
     options: RunOptions,
@@ -59,8 +58,8 @@ pub struct LiveRun<'s> {
 }
 
 impl<'s> LiveRun<'s> {
-    /// Wire the network of `scenario`, to be sampled about `samples` times. `echo` is
-    /// [`Echo::silent`]. With `watched`, packets can be seen one by one, which takes time.
+    /// Wire the network of `scenario`, to be sampled about `samples` times. With `watched`, packets
+    /// can be seen one by one, which takes time.
     ///
     /// # Errors
     /// If it exceeds the limits of `options`.
@@ -68,10 +67,9 @@ impl<'s> LiveRun<'s> {
         scenario: &'s Scenario,
         options: &RunOptions,
         control: &'s Control,
-        echo: &'s Echo,
         (samples, watched): (u64, bool),
     ) -> Result<Self, Stopped> {
-        let (mut run, seed) = scenario.wired(echo, options, control)?;
+        let (mut run, seed) = scenario.wired(scenario.plan(None)?, options, control)?;
         let interval = Span::from_ps((run.plan.parameters.duration.ps() / samples.max(1)).max(1));
         run.series = Some(Series::new(interval, &run.plan, &run.wired));
         let options = options.clone();

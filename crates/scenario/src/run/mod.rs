@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod live;
 pub(crate) mod places;
+pub(crate) mod replications;
 pub(crate) mod stepped;
 pub(crate) mod stopped;
 pub(crate) mod supervisor;
@@ -46,9 +47,10 @@ use crate::results::tags::tag_rows;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::run::check::Checking;
 use crate::run::control::{Control, RunOptions};
+use crate::run::replications::Replications;
 use crate::run::stopped::Stopped;
 use crate::run::supervisor::Supervisor;
-use crate::ties::{TieCount, TieOrder, Ties};
+use crate::ties::TieOrder;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
 pub struct Scenario {
@@ -154,7 +156,8 @@ impl Scenario {
     ) -> Result<Self, ScenarioError> {
         let echo = Echo::default();
         let sized = buffers::in_bytes(&root, registry).map_err(fail)?;
-        let plan = read_plan(sized.as_ref().unwrap_or(&root), &echo, registry).map_err(fail)?;
+        let plan =
+            read_plan(sized.as_ref().unwrap_or(&root), Some(&echo), registry).map_err(fail)?;
         let own = plan.parameters.name.as_str();
         let name = if own.is_empty() { name.to_owned() } else { own.to_owned() };
         let mut summary = Summary {
@@ -169,7 +172,7 @@ impl Scenario {
             expected_memory: 0,
         };
         let estimate = estimate(&plan, false);
-        (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes());
+        (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes);
         let hosts = hosts::resolved(&plan.flows);
         drop(plan);
         let warnings = echo.take_warnings().into_iter().map(fail).collect();
@@ -262,44 +265,7 @@ impl Scenario {
         options: &RunOptions,
         control: &Control,
     ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
-        self.run_timed(options, control, || {})
-    }
-
-    /// As [`Scenario::run`]; `begins` is called when the network is wired and simulated time
-    /// begins, for who wants to know how long that took.
-    ///
-    /// # Errors
-    /// As [`Scenario::run`].
-    pub fn run_timed(
-        &self,
-        options: &RunOptions,
-        control: &Control,
-        begins: impl FnOnce(),
-    ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
-        until_cancelled(|| self.run_through(options, control, begins))
-    }
-
-    fn run_through(
-        &self,
-        options: &RunOptions,
-        control: &Control,
-        begins: impl FnOnce(),
-    ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
-        let echo = Echo::silent();
-        let (mut run, seed) = self.wired(&echo, options, control)?;
-        if options.record {
-            run.attach();
-        }
-        if options.ties != Ties::Listed {
-            run.wired.network.attach(Box::new(TieCount::default()));
-        }
-        run.divide(options.threads);
-        begins();
-        let events = run.go()?;
-        let tables = run.tables(options.record);
-        let mut result = run.result(events);
-        self.sign(&mut result, seed, options);
-        Ok((result, tables))
+        Replications::of(self).run(options, control, || {})
     }
 
     /// Repeat the run that gave `result`, observed and checked against every invariant, among them
@@ -325,7 +291,8 @@ impl Scenario {
         // What the checker needs to know of the parameters is read here, so that no scenario is
         // without it.
         let echo = Echo::default();
-        let (mut run, seed) = self.wired(&echo, options, control)?;
+        let plan = self.plan(Some(&echo))?;
+        let (mut run, seed) = self.wired(plan, options, control)?;
         let checking = Checking::attach(&run.plan, &mut run.wired, &echo.borrow());
         run.series = checking.series(&run.plan, &run.wired);
         run.checking = Some(checking);
@@ -338,17 +305,19 @@ impl Scenario {
         Ok(checking.report((&again, result), &delays, series))
     }
 
-    /// The network of a run, and its seed.
+    /// The plan of a run.
+    pub(crate) fn plan<'s>(&'s self, echo: Option<&'s Echo>) -> Result<Plan<'s>, Stopped> {
+        let root = self.sized.as_ref().unwrap_or(&self.root);
+        read_plan(root, echo, &self.registry).map_err(at_fault)
+    }
+
+    /// The network of a run of `plan`, and its seed.
     pub(crate) fn wired<'s>(
         &'s self,
-        echo: &'s Echo,
+        mut plan: Plan<'s>,
         options: &RunOptions,
         control: &'s Control,
     ) -> Result<(Run<'s>, u64), Stopped> {
-        // The scenario was checked when parsed; a law from outside may think otherwise by now.
-        let root = self.sized.as_ref().unwrap_or(&self.root);
-        let mut plan = read_plan(root, echo, &self.registry)
-            .map_err(|problem| Stopped::Law(LawFault::new(problem.to_string())))?;
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let estimate = estimate(&plan, options.record);
         Stopped::check(&estimate, &options.limits)?;
@@ -386,7 +355,7 @@ impl Scenario {
 /// problem of the scenario that chooses it.
 fn read_plan<'a>(
     root: &'a Node,
-    echo: &'a Echo,
+    echo: Option<&'a Echo>,
     registry: &'a Registry,
 ) -> Result<Plan<'a>, Problem> {
     let read = catch_unwind(AssertUnwindSafe(|| Plan::read(root, echo, registry)));
@@ -394,6 +363,11 @@ fn read_plan<'a>(
         Ok(fault) => Err(Problem { path: String::new(), line: None, message: fault.to_string() }),
         Err(panic) => resume_unwind(panic),
     })
+}
+
+/// The scenario was checked when parsed; a law from outside may think otherwise by now.
+fn at_fault(problem: Problem) -> Stopped {
+    Stopped::Law(LawFault::new(problem.to_string()))
 }
 
 /// Result of `run`, or that it was cancelled, or that a law was at fault: the engine unwinds from

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use forebay_parameters::Echo;
 use forebay_units::Time;
 
 use crate::plan::Wired;
@@ -40,8 +39,7 @@ impl SteppedRun {
         options: &RunOptions,
         control: Arc<Control>,
     ) -> Result<Self, Stopped> {
-        let echo = Echo::silent();
-        let (run, seed) = scenario.wired(&echo, options, &control)?;
+        let (run, seed) = scenario.wired(scenario.plan(None)?, options, &control)?;
         let Run { plan, wired, supervisor, .. } = run;
         let places = Places::of(&plan, &wired);
         let end = Time::ZERO + plan.parameters.duration;

@@ -44,9 +44,9 @@ pub enum Stopped {
 impl Stopped {
     /// Refuse an estimate above a limit of memory.
     pub(crate) fn check(estimate: &Estimate, limits: &Limits) -> Result<(), Self> {
-        match (limits.memory, estimate.memory.first()) {
-            (Some(limit), Some(most)) if estimate.bytes() > limit => {
-                Err(Self::Memory { limit, needed: estimate.bytes(), most: most.clone() })
+        match (limits.memory, &estimate.most) {
+            (Some(limit), Some(most)) if estimate.bytes > limit => {
+                Err(Self::Memory { limit, needed: estimate.bytes, most: most.clone() })
             }
             _ => Ok(()),
         }

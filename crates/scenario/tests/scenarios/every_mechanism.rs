@@ -9,7 +9,7 @@ use forebay_network::record::RecordTable;
 use forebay_parameters::{About, Category};
 use forebay_scenario::registry;
 
-use crate::support::{inline, record};
+use crate::support::{behind_another, inline, read, record};
 
 /// A network in which `key = value` stands at `place`, with all that a mechanism of the category
 /// needs beside it.
@@ -70,8 +70,8 @@ fn quantities(tables: &[RecordTable]) -> BTreeSet<String> {
     columns.map(|name| name.split('.').next().unwrap_or_default().to_owned()).collect()
 }
 
-/// The example of every entry runs, and its series show the quantities that the reference explains,
-/// no other. A quantity beside those of the entry is one of a network that chooses a mechanism
+/// The example of every entry runs, behind another run as alone, and its series show the quantities
+/// that the reference explains, no other. A quantity beside those of the entry is one of a network that chooses a mechanism
 /// without any, or, if the mechanism contains others, one of these.
 #[test]
 fn every_example_runs_and_shows_the_probes_of_its_entry() {
@@ -96,7 +96,11 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
                     network(shelf.place(), category, &value)
                 }
             };
-            quantities(&record(&text).1)
+            let (result, tables) = record(&text);
+            let (_, again, _) = behind_another(&read(&text), 0);
+            let what = (shelf.name(), entry.name);
+            assert_eq!(again.digest, result.digest, "{what:?} keeps state between runs");
+            quantities(&tables)
         };
         let entries = shelf.entries();
         let silent = entries.iter().filter(|entry| entry.probes.is_empty());

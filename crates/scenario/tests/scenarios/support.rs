@@ -3,7 +3,7 @@
 use forebay_network::record::{Column, RecordTable};
 use forebay_parameters::Entry;
 use forebay_scenario::{
-    CallResult, Control, FlowResult, LinkResult, RunOptions, RunResult, Scenario,
+    CallResult, Control, FlowResult, LinkResult, Replications, RunOptions, RunResult, Scenario,
 };
 
 /// The keys and values of the entry's example, as they stand between braces.
@@ -35,6 +35,23 @@ pub fn run_with(
 ) -> (RunResult, Vec<RecordTable>) {
     let options = RunOptions { replication, record, ..RunOptions::default() };
     scenario.run(&options, &Control::default()).expect("this run is never cancelled")
+}
+
+/// The replication behind `replication` of `scenario`, and that one, which follows it without the
+/// scenario being read again, with its records.
+pub fn behind_another(
+    scenario: &Scenario,
+    replication: u64,
+) -> (RunResult, RunResult, Vec<RecordTable>) {
+    let control = Control::default();
+    let mut runs = Replications::of(scenario);
+    let mut run = |replication| {
+        let options = RunOptions { replication, record: true, ..RunOptions::default() };
+        runs.run(&options, &control, || {}).expect("this run is never cancelled")
+    };
+    let (other, _) = run(replication + 1);
+    let (result, tables) = run(replication);
+    (other, result, tables)
 }
 
 /// One run of the scenario that `text` describes.

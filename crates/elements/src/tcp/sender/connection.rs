@@ -40,10 +40,15 @@ pub(super) struct GroupState {
     pub(super) video: Option<Arc<VideoPlan>>,
 }
 
+/// The number of the first connection of a group, for its congestion control.
+pub(super) const FIRST_NUMBER: u64 = 2;
+
 /// Initial state of a connection.
 pub(super) struct Fresh {
     pub(super) control: Arc<ControlFactory>,
     pub(super) window: Window,
+    /// The number of the next one.
+    pub(super) made: u64,
 }
 
 /// Timer token: the index of the flow in the group; the top bit tells a write of the application

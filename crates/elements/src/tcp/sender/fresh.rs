@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_laws::control::ControlFactory;
 use forebay_units::Time;
 
-use super::connection::{Connection, Fresh};
+use super::connection::{Connection, FIRST_NUMBER, Fresh};
 use super::phase::Phase;
 use super::rto::Rto;
 use super::{Sender, TcpSenders};
@@ -20,7 +20,8 @@ impl TcpSenders {
     pub fn with_fresh_connections(mut self, control: Arc<ControlFactory>) -> Self {
         // No segment has been sent: every window is the one that connections begin with.
         let window = self.connections.first().map(|connection| connection.tcb.window);
-        self.group.fresh = window.map(|window| Fresh { control, window });
+        let made = FIRST_NUMBER + self.connections.len() as u64;
+        self.group.fresh = window.map(|window| Fresh { control, window, made });
         self
     }
 }
@@ -31,12 +32,14 @@ impl Sender<'_, '_> {
     #[cold]
     #[inline(never)]
     pub(super) fn begin_afresh(&mut self) -> bool {
-        let Some(fresh) = &self.group.fresh else { return false };
+        let Some(fresh) = &mut self.group.fresh else { return false };
         let (una, end) = (self.tcb.una, self.tcb.end);
         if una == 0 || una < end {
             return false;
         }
-        let (rto, control) = (Rto::new(&self.settings.rules), (fresh.control)());
+        let (rto, mut control) = (Rto::new(&self.settings.rules), (fresh.control)());
+        control.numbered(fresh.made);
+        fresh.made += 1;
         let Connection { tcb, loss, segments } =
             Connection::new(una, fresh.window, rto, control, self.settings);
         (*self.loss, *self.segments) = (loss, segments);

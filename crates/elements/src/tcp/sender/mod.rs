@@ -48,7 +48,7 @@ use super::TcpParameters;
 use super::applications::clients::number_and_level;
 use super::applications::source::Source;
 use crate::FlowGroup;
-use connection::{Connection, GroupState, LOSS_TIMER, PACE, WRITE};
+use connection::{Connection, FIRST_NUMBER, GroupState, LOSS_TIMER, PACE, WRITE};
 use loss::Loss;
 use rto::Rto;
 use segments::Segments;
@@ -92,8 +92,11 @@ impl TcpSenders {
         let settings = Settings::new(&group, parameters, needs);
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
         let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
+        let mut made = FIRST_NUMBER;
         let connection = || {
-            let control = first.take().unwrap_or_else(control);
+            let mut control = first.take().unwrap_or_else(control);
+            control.numbered(made);
+            made += 1;
             Connection::new(0, window, Rto::new(&settings.rules), control, &settings)
         };
         let connections = std::iter::repeat_with(connection).take(flows).collect();

@@ -9,8 +9,6 @@ mod aggregation;
 pub(super) mod filter;
 mod policer;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
@@ -69,11 +67,7 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     let fine = (1..=100).contains(&bandwidth_rounds);
     require(section, "bandwidth_rounds", bandwidth_rounds, fine, "1 to 100")?;
     require(section, "min_rtt_window", "0 s", min_rtt_window > Span::ZERO, "above 0 s")?;
-    let made = AtomicU64::new(0);
-    Ok(Box::new(move || {
-        let number = made.fetch_add(1, Ordering::Relaxed) + 1;
-        Box::new(Bbr::new(&parameters, number))
-    }))
+    Ok(Box::new(move || Box::new(Bbr::new(&parameters))))
 }
 
 /// A number that looks random, of a connection and a time (the finalizer of SplitMix64; Steele, Lea
@@ -172,13 +166,13 @@ struct Bbr {
 }
 
 impl Bbr {
-    fn new(parameters: &BbrParameters, seed: u64) -> Self {
+    fn new(parameters: &BbrParameters) -> Self {
         Self {
             startup_gain: parameters.startup_gain,
             cwnd_gain: parameters.cwnd_gain,
             min_rtt_window: parameters.min_rtt_window,
             probe_rtt_time: parameters.probe_rtt_time,
-            seed,
+            seed: 0,
             mode: Mode::Startup,
             pacing_gain: parameters.startup_gain,
             pacing_rate: None,
@@ -428,6 +422,10 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
+    fn numbered(&mut self, number: u64) {
+        self.seed = number;
+    }
+
     /// All is done with the samples, which come in every phase.
     fn acknowledged(&mut self, _window: &mut Window, _ack: &Ack) {}
 

@@ -4,16 +4,13 @@ use super::*;
 use crate::control::testing::sample;
 
 fn bbr() -> Bbr {
-    Bbr::new(
-        &BbrParameters {
-            startup_gain: 2.885,
-            cwnd_gain: 2.0,
-            bandwidth_rounds: 10,
-            min_rtt_window: Span::from_s(10),
-            probe_rtt_time: Span::from_ms(200),
-        },
-        1,
-    )
+    Bbr::new(&BbrParameters {
+        startup_gain: 2.885,
+        cwnd_gain: 2.0,
+        bandwidth_rounds: 10,
+        min_rtt_window: Span::from_s(10),
+        probe_rtt_time: Span::from_ms(200),
+    })
 }
 
 fn window(cwnd: f64) -> Window {

@@ -6,8 +6,6 @@
 mod model;
 mod probe;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use forebay_network::{
     Ack, CongestionControl, ControlNeeds, LostSegment, RateSample, Signal, Window,
 };
@@ -72,11 +70,7 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     require(section, "headroom", headroom, (0.0..1.0).contains(&headroom), "0 to below 1")?;
     let fine = probe_rtt_interval > Span::ZERO;
     require(section, "probe_rtt_interval", "0 s", fine, "above 0 s")?;
-    let made = AtomicU64::new(0);
-    Ok(Box::new(move || {
-        let number = made.fetch_add(1, Ordering::Relaxed) + 1;
-        Box::new(Bbr3::new(&parameters, number))
-    }))
+    Ok(Box::new(move || Box::new(Bbr3::new(&parameters))))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,14 +174,14 @@ struct Bbr3 {
 }
 
 impl Bbr3 {
-    fn new(parameters: &Bbr3Parameters, seed: u64) -> Self {
+    fn new(parameters: &Bbr3Parameters) -> Self {
         Self {
             loss_threshold: parameters.loss_threshold,
             beta: parameters.beta,
             headroom: parameters.headroom,
             probe_rtt_interval: parameters.probe_rtt_interval,
             probe_rtt_time: parameters.probe_rtt_time,
-            seed,
+            seed: 0,
             state: State::Startup,
             initial: None,
             pacing_rate: None,
@@ -450,6 +444,10 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
+    fn numbered(&mut self, number: u64) {
+        self.seed = number;
+    }
+
     /// All is done with the samples, which come in every phase.
     fn acknowledged(&mut self, _window: &mut Window, _ack: &Ack) {}
 

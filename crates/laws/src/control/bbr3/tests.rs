@@ -4,16 +4,13 @@ use super::*;
 use crate::control::testing::sample;
 
 fn bbr3() -> Bbr3 {
-    Bbr3::new(
-        &Bbr3Parameters {
-            loss_threshold: 0.02,
-            beta: 0.7,
-            headroom: 0.15,
-            probe_rtt_interval: Span::from_s(5),
-            probe_rtt_time: Span::from_ms(200),
-        },
-        1,
-    )
+    Bbr3::new(&Bbr3Parameters {
+        loss_threshold: 0.02,
+        beta: 0.7,
+        headroom: 0.15,
+        probe_rtt_interval: Span::from_s(5),
+        probe_rtt_time: Span::from_ms(200),
+    })
 }
 
 fn window(cwnd: f64) -> Window {
