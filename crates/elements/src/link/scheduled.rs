@@ -24,7 +24,7 @@ use forebay_network::{
 use forebay_units::{Span, Time};
 
 use super::OUT;
-use super::discipline::Discipline;
+use super::discipline::{Admission, Discipline};
 use super::transmitter::{Conditioning, Transmitter};
 use crate::count_arrival;
 
@@ -184,8 +184,14 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         }
         let idle_since = self.transmitter.idle_since(now);
         let arrival = (now, idle_since);
-        if !self.discipline.admit(packet, arrival, &mut self.transmitter.queue, cx) {
-            return;
+        match self.discipline.admit(packet, arrival, &mut self.transmitter.queue, cx) {
+            Admission::Passes => {
+                let link = (&mut self.transmitter, &self.mode, self.next_hop);
+                Self::transmit(link, packet, now, cx);
+                return;
+            }
+            Admission::Dropped => return,
+            Admission::Waits => {}
         }
         if idle_since.is_some() {
             self.transmitter.occupied_by_background(now);
@@ -259,6 +265,7 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         // late.
         let notifies_in_time = self.discipline.notifies_at_dequeue();
         self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
+        self.discipline.let_pass(!cx.is_observed() && !self.transmitter.has_background());
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
         self.fast_path = plain && self.discipline.is_transparent() && !cx.is_observed();
     }

@@ -127,6 +127,19 @@ impl QueueDisc for CoDel {
         Verdict::Accept
     }
 
+    fn pass_idle(
+        &mut self,
+        _packet: &Packet,
+        _idle_since: Time,
+        _now: Time,
+        _stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        self.state.passed();
+        self.sojourn = Span::ZERO;
+        None
+    }
+
     fn dequeue(
         &mut self,
         now: Time,

@@ -248,6 +248,20 @@ impl QueueDisc for FqCoDel {
         if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
     }
 
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        _idle_since: Time,
+        _now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let queue = self.queues.queue_of(packet, stream);
+        self.queues.pass(queue, packet.size, CoDelState::passed);
+        self.sojourn = Span::ZERO;
+        None
+    }
+
     fn dequeue(
         &mut self,
         now: Time,

@@ -181,6 +181,26 @@ impl QueueDisc for FqPie {
         verdict
     }
 
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        _idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let law = &self.parameters.law;
+        let queue = self.queues.queue_of(packet, stream);
+        let state = self.queues.state(queue);
+        state.catch_up(law, 0, now);
+        // PIE decides on packets that find more than two others alone.
+        state.decide(law, 0, packet, stream);
+        self.queues.pass(queue, packet.size, |state| state.catch_up(law, 0, now));
+        self.sojourn = Span::ZERO;
+        self.queues.state(queue).departed(law, (packet.size, 0), Span::ZERO, now);
+        None
+    }
+
     fn dequeue(
         &mut self,
         now: Time,

@@ -218,6 +218,21 @@ impl QueueDisc for Sfq {
         if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
     }
 
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        _idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        self.perturb_if_due(now, stream, discard);
+        let queue = self.queues.queue_of(packet, stream);
+        self.queues.joined(queue);
+        self.queues.emptied(queue);
+        None
+    }
+
     fn dequeue(
         &mut self,
         _now: Time,

@@ -95,6 +95,12 @@ impl CoDelState {
         })
     }
 
+    /// A packet leaves its queue, empty but for it, as it comes; or there is none to leave.
+    #[inline]
+    pub(in crate::queue) fn passed(&mut self) {
+        (self.above_until, self.dropping) = (Time::NEVER, false);
+    }
+
     /// Take the packet at the head out and judge how long it has waited (dodequeue).
     fn head<Q: CoDelQueue>(&mut self, at: &mut Dequeue<'_, '_, Q>) -> Option<Head> {
         let Some((arrived, packet)) = at.queue.pop() else {

@@ -32,6 +32,8 @@ const IDLE: u32 = u32::MAX - 1;
 /// use.
 pub(in crate::queue) struct FlowQueues<S> {
     flows: Vec<FlowQueue<S>>,
+    /// Their numbers.
+    numbers: Vec<u32>,
     new: List,
     old: List,
     /// Bytes that a queue may send in a round.
@@ -155,6 +157,7 @@ impl<S: Copy> FlowQueues<S> {
     ) -> Self {
         Self {
             flows: Vec::new(),
+            numbers: Vec::new(),
             new: List::EMPTY,
             old: List::EMPTY,
             quantum,
@@ -180,6 +183,7 @@ impl<S: Copy> FlowQueues<S> {
     fn take_into_use(&mut self, queue: u32) -> u32 {
         let flow = self.flows.len() as u32;
         self.index.insert(queue, flow);
+        self.numbers.push(queue);
         let packets = PacketList::default();
         let state = self.unused;
         self.flows.push(FlowQueue { packets, tuple: 0, next: IDLE, deficit: 0, state });
@@ -215,9 +219,9 @@ impl<S: Copy> FlowQueues<S> {
     pub(in crate::queue) fn perturb(&mut self, stream: &mut Stream) -> Vec<(Time, Packet)> {
         self.hash.perturb(stream);
         let mut waiting = Vec::with_capacity(self.waiting.backlog.packets as usize);
-        let mut used: Vec<(u32, u32)> = self.index.iter().collect();
-        used.sort_unstable();
-        for (_, flow) in used {
+        let mut in_order: Vec<(u32, u32)> = self.numbers.drain(..).zip(0..).collect();
+        in_order.sort_unstable();
+        for (_, flow) in in_order {
             waiting.extend(std::iter::from_fn(|| self.pop(flow)));
         }
         self.flows.clear();
@@ -265,15 +269,15 @@ impl<S: Copy> FlowQueues<S> {
     /// The queue with the most by `measure`, of its bytes and its state; of equals the first by
     /// number.
     pub(in crate::queue) fn largest(&self, measure: impl Fn(u64, &S) -> u64) -> u32 {
-        let mut largest = (0, NONE, 0);
-        for (queue, at) in self.index.iter() {
-            let flow = &self.flows[at as usize];
+        let (mut most, mut largest) = (0, 0);
+        for (at, flow) in self.flows.iter().enumerate() {
             let measured = measure(flow.packets.bytes(), &flow.state);
-            if measured > largest.0 || measured == largest.0 && queue < largest.1 {
-                largest = (measured, queue, at);
+            let equal = || self.numbers[at] < self.numbers[largest];
+            if measured > most || measured == most && equal() {
+                (most, largest) = (measured, at);
             }
         }
-        largest.2
+        largest as u32
     }
 }
 
@@ -384,6 +388,21 @@ impl<S: Copy> FlowQueues<S> {
             self.append(flow, Age::Old);
         } else {
             self.flows[flow as usize].next = IDLE;
+        }
+    }
+
+    /// A packet of `bytes` that finds all queues empty passes `flow` at once. Visits the states of
+    /// the queues whose turn comes by then.
+    #[inline]
+    pub(in crate::queue) fn pass(&mut self, flow: u32, bytes: u16, visit: impl Fn(&mut S)) {
+        self.arrived(flow);
+        while let Some(next) = self.next() {
+            visit(&mut self.flows[next as usize].state);
+            if next == flow {
+                self.sent(flow, bytes);
+                return;
+            }
+            self.emptied(next);
         }
     }
 
