@@ -142,6 +142,21 @@ pub trait QueueDisc: Send {
         discard: &mut Discard<'_>,
     ) -> Option<Departure>;
 
+    /// Decide on a packet that arrives at a link which is idle since `idle_since`, where none
+    /// waits: `None` if it passes to the transmitter at once and unchanged, as it would by
+    /// [`QueueDisc::enqueue`] and then [`QueueDisc::dequeue`], which need not be called. Else the
+    /// verdict of `enqueue`, as which it has been.
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        Some(self.enqueue(packet, Some(idle_since), now, stream, discard))
+    }
+
     /// Tell what [`QueueDisc::dequeue`] would give at `now`, where that can be told without giving
     /// it; at least one packet waits. Packets that are dropped on this occasion are handed to
     /// `discard`.

@@ -4,7 +4,7 @@
 use forebay_network::{Context, OwnCount, Packet};
 use forebay_units::{Rate, Span, Time};
 
-use super::discipline::Discipline;
+use super::discipline::{Admission, Discipline};
 use super::transmitter::{Conditioning, Transmitter};
 use super::{LinkParts, OUT};
 use crate::count_arrival;
@@ -40,7 +40,8 @@ impl LinkCore {
         }
         count_arrival(link, &packet, cx);
         let arrival = (now, self.transmitter.idle_since(now));
-        if self.discipline.admit(&packet, arrival, &mut self.transmitter.queue, cx) {
+        let admission = self.discipline.admit(&packet, arrival, &mut self.transmitter.queue, cx);
+        if admission == Admission::Waits {
             if can_begin {
                 self.transmit(cx);
             }

@@ -22,6 +22,18 @@ pub(super) struct Discipline<const SHAPES: bool> {
     notifier: Option<Notifier>,
     /// Time at which the law will have a packet to send, if it gave none when asked last.
     held_until: Time,
+    /// True if a packet that finds the link idle may pass the law in one call.
+    passes: bool,
+}
+
+/// Outcome of an arrival.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// The packet found the link idle and passes to the transmitter.
+    Passes,
+    /// It is in the queue.
+    Waits,
+    Dropped,
 }
 
 impl<const SHAPES: bool> Discipline<SHAPES> {
@@ -32,7 +44,7 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         notifier: Option<Notifier>,
     ) -> Self {
         debug_assert!(SHAPES || law.is_work_conserving());
-        Self { link, law, stream, notifier, held_until: Time::ZERO }
+        Self { link, law, stream, notifier, held_until: Time::ZERO, passes: false }
     }
 
     /// Returns the time at which the next packet may leave, if some wait, none arrives before, and
@@ -42,8 +54,13 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         if SHAPES { free_at.max(self.held_until) } else { free_at }
     }
 
-    /// `packet` arrives at `now` at a link that has been idle since `idle_since`, if it is. Returns
-    /// whether it is admitted to the queue, whose occupancy is `queue`.
+    /// From now on, packets may pass an idle link without being in the queue, if nobody looks there.
+    pub(super) fn let_pass(&mut self, unobserved: bool) {
+        self.passes = unobserved && self.notifier.is_none();
+    }
+
+    /// `packet` arrives at `now` at a link that has been idle since `idle_since`, if it is. The
+    /// queue's occupancy is `queue`.
     #[inline(always)]
     pub(super) fn admit(
         &mut self,
@@ -51,13 +68,15 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         (now, idle_since): (Time, Option<Time>),
         queue: &mut QueueOccupancy,
         cx: &mut Context<'_>,
-    ) -> bool {
+    ) -> Admission {
         if let Some(notifier) = &mut self.notifier {
             notifier.arrives(packet, now);
         }
         let marked;
         let mut packet = packet;
-        let verdict = self.decide(packet, (now, idle_since), queue, cx);
+        let Some(verdict) = self.decide(packet, (now, idle_since), queue, cx) else {
+            return Admission::Passes;
+        };
         if verdict == Verdict::Mark {
             marked = mark(self.link, *packet, cx);
             packet = &marked;
@@ -66,17 +85,17 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
             if let Some(notifier) = &mut self.notifier {
                 notifier.dropped(packet, cx);
             }
-            return false;
+            return Admission::Dropped;
         }
         if let Some(notifier) = &mut self.notifier {
             notifier.enters(packet, self.law.as_ref(), cx);
         }
         let (link, backlog) = (self.link, queue.backlog);
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
-        true
+        Admission::Waits
     }
 
-    /// Let the law decide on `packet`.
+    /// Let the law decide on `packet`; `None` if it passes.
     #[inline(always)]
     fn decide(
         &mut self,
@@ -84,18 +103,28 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         (now, idle_since): (Time, Option<Time>),
         queue: &mut QueueOccupancy,
         cx: &mut Context<'_>,
-    ) -> Verdict {
+    ) -> Option<Verdict> {
         let (link, notifier) = (self.link, &mut self.notifier);
         let mut discard = |packet: Packet, reason| {
             drop_queued((link, queue, notifier), &packet, reason, now, cx);
         };
-        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
+        let (law, stream) = (&mut self.law, &mut self.stream);
+        let verdict = match idle_since {
+            Some(since) if self.passes => {
+                let verdict = law.pass_idle(packet, since, now, stream, &mut discard);
+                if SHAPES && verdict.is_none() {
+                    self.held_until = Time::ZERO;
+                }
+                verdict?
+            }
+            _ => law.enqueue(packet, idle_since, now, stream, &mut discard),
+        };
         if cx.is_observed() {
             self.law.notes(&mut |note| cx.observe(|| Observation::Noted { link, note }));
         }
         if let Verdict::Drop(reason) = verdict {
             cx.drop(link, packet, reason);
-            return verdict;
+            return Some(verdict);
         }
         queue.add(packet, now);
         debug_assert_eq!(
@@ -103,7 +132,7 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
             queue.backlog,
             "the backlog of the queue discipline differs from the counted one"
         );
-        verdict
+        Some(verdict)
     }
 
     /// Take the next packet to be sent out of the queue, if one may leave at `now`.

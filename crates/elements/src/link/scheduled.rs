@@ -18,13 +18,13 @@
 
 use forebay_kernel::Receive;
 use forebay_network::{
-    Context, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext, NextHop,
-    OwnCount, Packet,
+    Context, Departures, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
+    NextHop, OwnCount, Packet,
 };
 use forebay_units::{Span, Time};
 
 use super::OUT;
-use super::discipline::Discipline;
+use super::discipline::{Admission, Discipline};
 use super::transmitter::{Conditioning, Transmitter};
 use crate::count_arrival;
 
@@ -184,8 +184,14 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         }
         let idle_since = self.transmitter.idle_since(now);
         let arrival = (now, idle_since);
-        if !self.discipline.admit(packet, arrival, &mut self.transmitter.queue, cx) {
-            return;
+        match self.discipline.admit(packet, arrival, &mut self.transmitter.queue, cx) {
+            Admission::Passes => {
+                let link = (&mut self.transmitter, &self.mode, self.next_hop);
+                Self::transmit(link, packet, now, cx);
+                return;
+            }
+            Admission::Dropped => return,
+            Admission::Waits => {}
         }
         if idle_since.is_some() {
             self.transmitter.occupied_by_background(now);
@@ -197,12 +203,20 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         self.transmitter.update_max_queue();
     }
 
-    /// Process the pending packets that have arrived by now.
+    /// Process the pending packets that have arrived by now, or whose predecessors are all known,
+    /// and make the choices up to then.
     fn process_pending(&mut self, cx: &mut Context<'_>) {
-        let limit = cx.lbts();
-        let mut inputs = cx.take_inputs();
-        inputs.take_all(limit, &mut Arrivals { link: self, cx });
-        cx.return_inputs(inputs);
+        // Packets of deferred hosts are known up to this time only.
+        let late = cx.lbts().since(Time::ZERO + self.mode.late);
+        let known = cx.inputs().safe_until().min(cx.sync_time()).max(Time::ZERO + late);
+        let timed = self.mode.departures == Departures::Timed;
+        let limit = if timed { cx.lbts() } else { cx.safe_until() };
+        if cx.inputs().next_at() <= limit {
+            let mut inputs = cx.take_inputs();
+            inputs.take_all(limit, &mut Arrivals { link: self, cx });
+            cx.return_inputs(inputs);
+        }
+        self.serve_deferred(known.min(limit), cx);
     }
 
     /// Set the timer for the time at which the first packet that waits, or is pending, could have
@@ -213,7 +227,7 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         let waits = self.transmitter.backlog().packets > 0;
         let first = if waits { arrival.min(self.due()) } else { arrival };
         // A transmission takes some time, however short.
-        let due = first + self.transmitter.delay + Span::from_ps(1);
+        let due = first + self.transmitter.delay + self.mode.slack + Span::from_ps(1);
         if first < Time::NEVER && due < self.wake_time {
             self.wake_at(due, cx);
         }
@@ -259,6 +273,7 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         // late.
         let notifies_in_time = self.discipline.notifies_at_dequeue();
         self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
+        self.discipline.let_pass(!cx.is_observed() && !self.transmitter.has_background());
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
         self.fast_path = plain && self.discipline.is_transparent() && !cx.is_observed();
     }
@@ -294,9 +309,6 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         self.wake_time = Time::NEVER;
         if self.mode.takes_from_channels {
             self.process_pending(cx);
-            // Packets of deferred hosts are known up to this time only.
-            let known = cx.now().since(Time::ZERO + self.mode.late);
-            self.serve_deferred(Time::ZERO + known, cx);
             self.arm_for_pending(cx);
             return;
         }

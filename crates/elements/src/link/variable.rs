@@ -16,7 +16,7 @@ use forebay_kernel::RingBuffer;
 use forebay_network::{Context, Element, LinkId, LogicalProcess, OwnCount, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
-use super::discipline::Discipline;
+use super::discipline::{Admission, Discipline};
 use super::kind::{Changes, Link};
 use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES};
 use super::transmitter::{Conditioning, InFlight, QueueOccupancy, Transmitter};
@@ -244,7 +244,8 @@ impl VariableLink {
         count_arrival(self.link, packet, cx);
         self.serve(now, cx);
         let arrival = (now, self.idle_since(now));
-        if !self.discipline.admit(packet, arrival, &mut self.occupancy, cx) {
+        let admission = self.discipline.admit(packet, arrival, &mut self.occupancy, cx);
+        if admission == Admission::Dropped {
             return;
         }
         // The discipline may send an arrival before what it holds back.

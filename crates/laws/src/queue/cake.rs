@@ -186,7 +186,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         return Err(section.fail("rate", "is zero; allowed is any rate above 0 bit/s"));
     }
     if let Some(given) = parameters.quantum {
-        crate::queue::parts::flow_lists::quantum(section, "quantum", given)?;
+        crate::queue::parts::flow_queues::quantum(section, "quantum", given)?;
     }
     let classes = ClassCounts::of(facts, parameters.tins.quanta().len());
     Ok(Queue::Disc(Box::new(Cake { classes, ..Cake::new(parameters, facts.flows.clone()) })))

@@ -131,6 +131,21 @@ impl QueueDisc for Cobalt {
         Verdict::Accept
     }
 
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        self.state.emptied(&self.law, idle_since);
+        // The last packet is not dropped, and one that has not waited is not marked.
+        self.state.decide(&self.law, (now, packet), now, stream);
+        self.sojourn = Span::ZERO;
+        None
+    }
+
     fn dequeue(
         &mut self,
         now: Time,

@@ -70,6 +70,8 @@ struct CoDel {
     law: CoDelLaw,
     limit: Option<Length>,
     state: CoDelState,
+    /// Sojourn time of the packet that left last.
+    sojourn: Span,
     waiting: Waiting,
 }
 
@@ -96,7 +98,8 @@ impl CoDel {
     fn new(parameters: &CoDelParameters) -> Self {
         let CoDelParameters { target, interval, mtu, ecn, limit } = *parameters;
         let law = CoDelLaw { target, interval, mtu: mtu.bytes(), ecn, ce_threshold: None };
-        Self { law, limit, state: CoDelState::default(), waiting: Waiting::default() }
+        let (state, sojourn, waiting) = (CoDelState::default(), Span::ZERO, Waiting::default());
+        Self { law, limit, state, sojourn, waiting }
     }
 }
 
@@ -124,13 +127,26 @@ impl QueueDisc for CoDel {
         Verdict::Accept
     }
 
+    fn pass_idle(
+        &mut self,
+        _packet: &Packet,
+        _idle_since: Time,
+        _now: Time,
+        _stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        self.state.passed();
+        self.sojourn = Span::ZERO;
+        None
+    }
+
     fn dequeue(
         &mut self,
         now: Time,
         _stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        self.state.dequeue(&self.law, &mut self.waiting, now, discard)
+        self.state.dequeue(&self.law, &mut self.waiting, now, discard, &mut self.sojourn)
     }
 
     fn backlog(&self) -> Backlog {
@@ -138,7 +154,7 @@ impl QueueDisc for CoDel {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("sojourn_s", self.state.sojourn.seconds());
+        visit("sojourn_s", self.sojourn.seconds());
         visit("dropping", f64::from(u8::from(self.state.dropping)));
         visit("drop_count", f64::from(self.state.count));
     }

@@ -501,6 +501,28 @@ impl QueueDisc for DualPi2 {
         verdict
     }
 
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let DualPi2Parameters { drop_early, mtu, .. } = self.parameters;
+        if drop_early || mtu.bytes() == 0 || self.classes.counts() {
+            return Some(self.enqueue(packet, Some(idle_since), now, stream, discard));
+        }
+        self.catch_up(now);
+        self.reset_credit();
+        // So little waits that the controller does not count, and one that has not waited does not
+        // exceed the step; but the L queue draws for each packet.
+        if self.is_low(packet) {
+            self.decide_low(0.0, false, stream);
+        }
+        None
+    }
+
     fn dequeue(
         &mut self,
         now: Time,

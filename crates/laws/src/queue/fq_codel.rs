@@ -14,10 +14,9 @@ use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::{BuildQueue, Queue};
-use crate::queue::parts::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
+use crate::queue::parts::codel_core::{CoDelLaw, CoDelState};
 use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
-use crate::queue::parts::flow_lists::{FlowLists, quantum};
-use crate::queue::parts::flow_queues::{FlowQueues, queue_count};
+use crate::queue::parts::flow_queues::{FlowQueues, quantum, queue_count};
 use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -157,41 +156,15 @@ fn warn_of_low_threshold(section: &Section<'_>, parameters: &FqCoDelParameters, 
 struct FqCoDel {
     law: CoDelLaw,
     mtu_scope: MtuScope,
-    quantum: i32,
     limit: Length,
     memory_limit: u64,
     drop_batch: u32,
-    queues: FlowQueues,
-    /// CoDel's state in each queue.
-    states: Vec<CoDelState>,
-    lists: FlowLists,
+    queues: FlowQueues<CoDelState>,
     /// Sojourn time of the packet that left last.
     sojourn: Span,
     codel_drops: u64,
     overflow_drops: u64,
     marks: u64,
-}
-
-/// One of the queues, for CoDel.
-struct OneQueue<'a> {
-    queues: &'a mut FlowQueues,
-    queue: u32,
-    mtu_scope: MtuScope,
-}
-
-impl CoDelQueue for OneQueue<'_> {
-    #[inline]
-    fn pop(&mut self) -> Option<(Time, Packet)> {
-        self.queues.pop(self.queue)
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        match self.mtu_scope {
-            MtuScope::Queue => self.queues.backlog_of(self.queue).bytes,
-            MtuScope::All => self.queues.backlog().bytes,
-        }
-    }
 }
 
 impl FqCoDel {
@@ -207,13 +180,10 @@ impl FqCoDel {
         Self {
             law,
             mtu_scope: parameters.mtu_scope.unwrap_or(MtuScope::Queue),
-            quantum,
             limit: parameters.limit,
             memory_limit: parameters.memory_limit.bytes(),
             drop_batch: parameters.drop_batch,
-            queues: FlowQueues::new(queues, hash, tuples),
-            states: vec![CoDelState::default(); queues as usize],
-            lists: FlowLists::new(queues),
+            queues: FlowQueues::new(queues, (hash, tuples), quantum, CoDelState::default()),
             sojourn: Span::ZERO,
             codel_drops: 0,
             overflow_drops: 0,
@@ -236,15 +206,15 @@ impl FqCoDel {
     /// packet that came last, into `arrived`, is among what is dropped.
     #[cold]
     fn drop_from_fattest(&mut self, arrived: u32, discard: &mut Discard<'_>) -> bool {
-        let queue = self.queues.fattest();
-        let threshold = self.queues.backlog_of(queue).bytes / 2;
+        let queue = self.queues.largest(|bytes, _| bytes);
+        let threshold = self.queues.bytes(queue) / 2;
         let (mut dropped, mut bytes) = (0, 0);
         let mut own = false;
         while let Some((_, packet)) = self.queues.pop(queue) {
             dropped += 1;
             bytes += u64::from(packet.size);
             // The packet that came last is the last of its queue.
-            own = queue == arrived && self.queues.backlog_of(queue).packets == 0;
+            own = queue == arrived && self.queues.is_empty(queue);
             if !own {
                 discard(packet, DropReason::Overflow);
             }
@@ -253,7 +223,7 @@ impl FqCoDel {
             }
         }
         self.overflow_drops += u64::from(dropped);
-        self.states[queue as usize].strengthen(dropped);
+        self.queues.state(queue).strengthen(dropped);
         own
     }
 }
@@ -269,13 +239,27 @@ impl QueueDisc for FqCoDel {
     ) -> Verdict {
         let queue = self.queues.queue_of(packet, stream);
         self.queues.push(queue, packet, now);
-        self.lists.arrived(queue, self.quantum);
+        self.queues.arrived(queue);
         // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
         let mut own = false;
         while !own && idle_since.is_none() && self.overflows() {
             own = self.drop_from_fattest(queue, discard);
         }
         if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        _idle_since: Time,
+        _now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let queue = self.queues.queue_of(packet, stream);
+        self.queues.pass(queue, packet.size, CoDelState::passed);
+        self.sojourn = Span::ZERO;
+        None
     }
 
     fn dequeue(
@@ -289,18 +273,18 @@ impl QueueDisc for FqCoDel {
             *drops += 1;
             discard(packet, reason);
         };
-        let mtu_scope = self.mtu_scope;
+        let mut sojourn = self.sojourn;
         loop {
-            let queue = self.lists.next(|_| self.quantum)?;
-            let state = &mut self.states[queue as usize];
-            let packets = &mut OneQueue { queues: &mut self.queues, queue, mtu_scope };
-            if let Some(departure) = state.dequeue(&self.law, packets, now, &mut count) {
-                self.lists.sent(queue, departure.packet.size);
-                self.sojourn = state.sojourn;
+            let queue = self.queues.next()?;
+            let (state, mut packets) = self.queues.codel(queue, self.mtu_scope == MtuScope::All);
+            let next = state.dequeue(&self.law, &mut packets, now, &mut count, &mut sojourn);
+            if let Some(departure) = next {
+                self.queues.sent(queue, departure.packet.size);
+                self.sojourn = sojourn;
                 self.marks += u64::from(departure.marked);
                 return Some(departure);
             }
-            self.lists.emptied(queue);
+            self.queues.emptied(queue);
         }
     }
 
@@ -310,8 +294,7 @@ impl QueueDisc for FqCoDel {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("sojourn_s", self.sojourn.seconds());
-        self.lists.probes(visit);
-        visit("collisions", self.queues.collisions() as f64);
+        self.queues.probes(visit);
         visit("codel_drops", self.codel_drops as f64);
         visit("overflow_drops", self.overflow_drops as f64);
         visit("marks", self.marks as f64);

@@ -9,8 +9,7 @@ use forebay_units::{Size, Span, Time};
 
 use super::{BuildQueue, Queue, fits};
 use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
-use crate::queue::parts::flow_lists::{FlowLists, quantum};
-use crate::queue::parts::flow_queues::{FlowQueues, queue_count};
+use crate::queue::parts::flow_queues::{FlowQueues, quantum, queue_count};
 use crate::queue::parts::pie_core::{PieLaw, PieState};
 use crate::{FlowKeys, LinkFacts};
 
@@ -107,11 +106,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 /// FQ-PIE's state.
 struct FqPie {
     parameters: FqPieParameters,
-    quantum: i32,
-    queues: FlowQueues,
-    /// PIE's state in each queue.
-    states: Vec<PieState>,
-    lists: FlowLists,
+    queues: FlowQueues<PieState>,
     /// Sojourn time of the packet that left last.
     sojourn: Span,
     pie_drops: u64,
@@ -123,10 +118,12 @@ impl FqPie {
     fn new(parameters: FqPieParameters, (queues, tuples): (u32, Tuples), quantum: i32) -> Self {
         let hash = FlowHash::new(parameters.classifier, parameters.salt);
         Self {
-            quantum,
-            queues: FlowQueues::new(queues, hash, tuples),
-            states: vec![PieState::new(&parameters.law); queues as usize],
-            lists: FlowLists::new(queues),
+            queues: FlowQueues::new(
+                queues,
+                (hash, tuples),
+                quantum,
+                PieState::new(&parameters.law),
+            ),
             parameters,
             sojourn: Span::ZERO,
             pie_drops: 0,
@@ -153,8 +150,8 @@ impl QueueDisc for FqPie {
     ) -> Verdict {
         let law = &self.parameters.law;
         let queue = self.queues.queue_of(packet, stream);
-        let waiting = self.queues.backlog_of(queue).bytes;
-        self.states[queue as usize].catch_up(law, waiting, now);
+        let waiting = self.queues.bytes(queue);
+        self.queues.state(queue).catch_up(law, waiting, now);
         let arrival = Arrival {
             now,
             packet,
@@ -163,12 +160,12 @@ impl QueueDisc for FqPie {
             empty_since: idle_since,
         };
         if !self.has_room(&arrival) {
-            self.states[queue as usize].overflowed();
+            self.queues.state(queue).overflowed();
             self.overflow_drops += 1;
             return Verdict::Drop(DropReason::Overflow);
         }
         let law = &self.parameters.law;
-        let verdict = self.states[queue as usize].decide(law, waiting, packet, stream);
+        let verdict = self.queues.state(queue).decide(law, waiting, packet, stream);
         match verdict {
             Verdict::Drop(_) => {
                 self.pie_drops += 1;
@@ -180,8 +177,28 @@ impl QueueDisc for FqPie {
             }
             Verdict::Accept => self.queues.push(queue, packet, now),
         }
-        self.lists.arrived(queue, self.quantum);
+        self.queues.arrived(queue);
         verdict
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        _idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let law = &self.parameters.law;
+        let queue = self.queues.queue_of(packet, stream);
+        let state = self.queues.state(queue);
+        state.catch_up(law, 0, now);
+        // PIE decides on packets that find more than two others alone.
+        state.decide(law, 0, packet, stream);
+        self.queues.pass(queue, packet.size, |state| state.catch_up(law, 0, now));
+        self.sojourn = Span::ZERO;
+        self.queues.state(queue).departed(law, (packet.size, 0), Span::ZERO, now);
+        None
     }
 
     fn dequeue(
@@ -191,18 +208,18 @@ impl QueueDisc for FqPie {
         _discard: &mut Discard<'_>,
     ) -> Option<Departure> {
         loop {
-            let queue = self.lists.next(|_| self.quantum)?;
-            let state = &mut self.states[queue as usize];
+            let queue = self.queues.next()?;
             let law = &self.parameters.law;
-            state.catch_up(law, self.queues.backlog_of(queue).bytes, now);
+            let waiting = self.queues.bytes(queue);
+            self.queues.state(queue).catch_up(law, waiting, now);
             if let Some((entered, packet)) = self.queues.pop(queue) {
-                self.lists.sent(queue, packet.size);
+                self.queues.sent(queue, packet.size);
                 self.sojourn = now.since(entered);
-                let sizes = (packet.size, self.queues.backlog_of(queue).bytes);
-                state.departed(law, sizes, self.sojourn, now);
+                let sizes = (packet.size, self.queues.bytes(queue));
+                self.queues.state(queue).departed(law, sizes, self.sojourn, now);
                 return Some(Departure { packet, marked: false });
             }
-            self.lists.emptied(queue);
+            self.queues.emptied(queue);
         }
     }
 
@@ -216,9 +233,8 @@ impl QueueDisc for FqPie {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("sojourn_s", self.sojourn.seconds());
-        self.lists.probes(visit);
-        visit("collisions", self.queues.collisions() as f64);
-        let largest = self.states.iter().map(|state| state.controller.probability);
+        self.queues.probes(visit);
+        let largest = self.queues.states().map(|state| state.controller.probability);
         visit("largest_probability", largest.fold(0.0, f64::max));
         visit("pie_drops", self.pie_drops as f64);
         visit("overflow_drops", self.overflow_drops as f64);

@@ -69,6 +69,16 @@ struct Priority {
 }
 
 impl Priority {
+    /// `packet` came to class `index`, which came to `verdict`.
+    #[inline]
+    fn arrived(&mut self, index: usize, packet: &Packet, verdict: Verdict) {
+        self.update_nonempty(index);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            let class = &self.classes[index];
+            self.classifier.admitted(index, packet, || class.packets() > 1);
+        }
+    }
+
     /// Update the bit of class `index`.
     #[inline]
     fn update_nonempty(&mut self, index: usize) {
@@ -138,11 +148,24 @@ impl QueueDisc for Priority {
             at.enqueue(class, packet, idle_since, discard)
         };
         self.counts.arrived(index, packet, verdict, now);
-        self.update_nonempty(index);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            let class = &self.classes[index];
-            self.classifier.admitted(index, packet, || class.packets() > 1);
+        self.arrived(index, packet, verdict);
+        verdict
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        if self.counts.counts() {
+            return Some(self.enqueue(packet, Some(idle_since), now, stream, discard));
         }
+        let index = self.classifier.class(packet, now, stream);
+        let verdict = self.classes[index].pass_idle(packet, idle_since, now, stream, discard);
+        self.arrived(index, packet, verdict.unwrap_or(Verdict::Accept));
         verdict
     }
 

@@ -8,8 +8,7 @@ use forebay_units::{Size, Span, Time};
 
 use super::{BuildQueue, Queue};
 use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
-use crate::queue::parts::flow_lists::{FlowLists, quantum};
-use crate::queue::parts::flow_queues::{FlowQueues, queue_count};
+use crate::queue::parts::flow_queues::{FlowQueues, quantum, queue_count};
 use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -98,9 +97,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::Disc(Box::new(Sfq {
         next_perturbation: parameters.perturb.map_or(Time::NEVER, |period| Time::ZERO + period),
         parameters,
-        quantum,
-        queues: FlowQueues::new(queues, hash, tuples),
-        lists: FlowLists::new(queues),
+        queues: FlowQueues::new(queues, (hash, tuples), quantum, 0),
         perturbations: 0,
         depth_drops: 0,
         overflow_drops: 0,
@@ -110,9 +107,8 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 /// SFQ's state.
 struct Sfq {
     parameters: SfqParameters,
-    quantum: i32,
-    queues: FlowQueues,
-    lists: FlowLists,
+    /// The queues, with the number of packets in each.
+    queues: FlowQueues<u32>,
     next_perturbation: Time,
     perturbations: u64,
     depth_drops: u64,
@@ -138,17 +134,25 @@ impl Sfq {
     #[cold]
     fn perturb(&mut self, stream: &mut Stream, discard: &mut Discard<'_>) {
         let waiting = self.queues.perturb(stream);
-        self.lists.clear();
         for (entered, packet) in waiting {
             let queue = self.queues.queue_of(&packet, stream);
-            if self.queues.backlog_of(queue).packets >= self.parameters.depth {
+            if self.is_full(queue) {
                 self.depth_drops += 1;
                 discard(packet, DropReason::Overflow);
                 continue;
             }
-            self.queues.push(queue, &packet, entered);
-            self.lists.joined(queue, self.quantum);
+            self.append(queue, &packet, entered);
         }
+    }
+
+    fn is_full(&mut self, queue: u32) -> bool {
+        *self.queues.state(queue) >= self.parameters.depth
+    }
+
+    fn append(&mut self, queue: u32, packet: &Packet, entered: Time) {
+        self.queues.push(queue, packet, entered);
+        self.queues.joined(queue);
+        *self.queues.state(queue) += 1;
     }
 
     /// Returns true if more waits than the buffer holds.
@@ -170,10 +174,11 @@ impl Sfq {
             self.queues.pop_last(queue)
         };
         let Some(packet) = popped else { return false };
-        let empty = self.queues.backlog_of(queue).packets == 0;
+        *self.queues.state(queue) -= 1;
+        let empty = self.queues.is_empty(queue);
         let own = queue == arrived && (!head || empty);
         if empty {
-            self.lists.withdraw(queue);
+            self.queues.withdraw(queue);
         }
         if !own {
             discard(packet, DropReason::Overflow);
@@ -193,13 +198,12 @@ impl QueueDisc for Sfq {
     ) -> Verdict {
         self.perturb_if_due(now, stream, discard);
         let queue = self.queues.queue_of(packet, stream);
-        let full = self.queues.backlog_of(queue).packets >= self.parameters.depth;
+        let full = self.is_full(queue);
         if full && !self.parameters.head_drop {
             self.depth_drops += 1;
             return Verdict::Drop(DropReason::Overflow);
         }
-        self.queues.push(queue, packet, now);
-        self.lists.joined(queue, self.quantum);
+        self.append(queue, packet, now);
         let mut own = false;
         if full {
             self.depth_drops += 1;
@@ -208,9 +212,25 @@ impl QueueDisc for Sfq {
         // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
         while !own && idle_since.is_none() && self.overflows() {
             self.overflow_drops += 1;
-            own = self.drop_from(self.queues.longest(), queue, discard);
+            let longest = self.queues.largest(|_, packets| u64::from(*packets));
+            own = self.drop_from(longest, queue, discard);
         }
         if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        _idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        self.perturb_if_due(now, stream, discard);
+        let queue = self.queues.queue_of(packet, stream);
+        self.queues.joined(queue);
+        self.queues.emptied(queue);
+        None
     }
 
     fn dequeue(
@@ -219,11 +239,12 @@ impl QueueDisc for Sfq {
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let queue = self.lists.next(|_| self.quantum)?;
+        let queue = self.queues.next()?;
         let (_, packet) = self.queues.pop(queue)?;
-        self.lists.sent(queue, packet.size);
-        if self.queues.backlog_of(queue).packets == 0 {
-            self.lists.emptied(queue);
+        self.queues.sent(queue, packet.size);
+        *self.queues.state(queue) -= 1;
+        if self.queues.is_empty(queue) {
+            self.queues.emptied(queue);
         }
         Some(Departure { packet, marked: false })
     }
@@ -237,8 +258,8 @@ impl QueueDisc for Sfq {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("active_queues", f64::from(self.lists.old_queues()));
-        visit("activations", self.lists.activations() as f64);
+        visit("active_queues", f64::from(self.queues.old_queues()));
+        visit("activations", self.queues.activations() as f64);
         visit("collisions", self.queues.collisions() as f64);
         visit("perturbations", self.perturbations as f64);
         visit("depth_drops", self.depth_drops as f64);

@@ -103,6 +103,11 @@ impl Tbf {
         std::iter::once(&self.bucket).chain(&self.peak)
     }
 
+    /// Returns true if no bucket could ever cover `packet`.
+    fn is_too_large(&self, packet: &Packet) -> bool {
+        self.buckets().any(|of| u64::from(packet.size) > of.bucket.depth())
+    }
+
     /// Returns the time from which there are tokens for `size`, if none are taken before.
     fn covered_at(&self, size: u16, now: Time) -> Time {
         let size = Size::from_bytes(u64::from(size));
@@ -120,12 +125,46 @@ impl QueueDisc for Tbf {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
-        if self.buckets().any(|of| u64::from(packet.size) > of.bucket.depth()) {
+        if self.is_too_large(packet) {
             return Verdict::Drop(DropReason::Shaper);
         }
         // A packet that finds the link idle needs no buffer only if there are tokens for it.
         let idle_since = idle_since.filter(|_| self.covered_at(packet.size, now) <= now);
         self.queue.enqueue(packet, idle_since, now, stream, discard)
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        if self.counts || self.is_too_large(packet) {
+            return Some(self.enqueue(packet, Some(idle_since), now, stream, discard));
+        }
+        let span = now.since(self.updated);
+        let collected = |of: &RateBucket| {
+            let mut bucket = of.bucket;
+            bucket.collect(of.rate, span);
+            bucket
+        };
+        let (mut bucket, mut peak) = (collected(&self.bucket), self.peak.as_ref().map(collected));
+        if !std::iter::once(&bucket).chain(&peak).all(|bucket| bucket.covers(packet.size)) {
+            return Some(self.queue.enqueue(packet, None, now, stream, discard));
+        }
+        let verdict = self.queue.pass_idle(packet, idle_since, now, stream, discard);
+        if verdict.is_none() {
+            self.updated = now;
+            bucket.take(packet.size);
+            self.bucket.bucket = bucket;
+            if let (Some(of), Some(bucket)) = (&mut self.peak, &mut peak) {
+                bucket.take(packet.size);
+                of.bucket = *bucket;
+            }
+        }
+        verdict
     }
 
     fn dequeue(

@@ -1,6 +1,6 @@
 //! CAKE's set-associative hash: a flow whose queue is in use looks for another one in its set.
 
-use crate::queue::cake::hosts::{Hosts, Isolation, WAYS};
+use crate::queue::cake::hosts::{Hosts, Isolation, Sets};
 
 /// State of a flow in its tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,6 +37,7 @@ struct Way {
 
 /// The hash table of a tin.
 pub(in crate::queue) struct SetHash {
+    pub(in crate::queue) sets: Sets,
     ways: Vec<Way>,
     pub(in crate::queue) hosts: Hosts,
     /// Packets that found their queue in its first place, in another, took a free one, or shared
@@ -49,25 +50,24 @@ pub(in crate::queue) struct SetHash {
 
 impl SetHash {
     pub(in crate::queue) fn new(queues: u32, isolation: Isolation) -> Self {
-        let ways = vec![Way::default(); queues as usize];
-        let hosts = Hosts::new(queues, isolation);
-        Self { ways, hosts, directs: 0, hits: 0, misses: 0, collisions: 0 }
+        let (sets, hosts) = (Sets::new(queues, false), Hosts::new(queues, isolation));
+        Self { sets, ways: Vec::new(), hosts, directs: 0, hits: 0, misses: 0, collisions: 0 }
     }
 
-    /// The queue of a flow, of which `rotation` says what each is.
+    /// The place of the queue of a flow, where `rotation` says what the queue at each place is.
     pub(in crate::queue) fn queue_of(
         &mut self,
         key: FlowKey,
         rotation: impl Fn(u32) -> Rotation,
     ) -> u32 {
-        let first = key.flow % self.ways.len() as u32;
+        let (mut places, length) = self.sets.places(key.flow);
+        self.ways.resize(length as usize, Way::default());
+        let first = places.clone().next().unwrap_or(0);
         let used = |queue: u32| rotation(queue) != Rotation::Idle;
         if self.ways[first as usize].tag == key.flow && used(first) {
             self.directs += 1;
             return first;
         }
-        let (inner, outer) = (first % WAYS, first - first % WAYS);
-        let mut places = (0..WAYS).map(|step| outer + (inner + step) % WAYS);
         let reserved = places.clone().find(|place| self.ways[*place as usize].tag == key.flow);
         if let Some(queue) = reserved {
             self.hits += u64::from(queue != first);
@@ -88,6 +88,11 @@ impl SetHash {
         }
         self.take(first, key, bulk);
         first
+    }
+
+    /// Returns the number of queues in use.
+    pub(in crate::queue) fn length(&self) -> usize {
+        self.ways.len()
     }
 
     /// Reserve `queue` for a flow, which is a bulk flow of its hosts if `bulk`.

@@ -2,8 +2,49 @@
 
 use forebay_parameters::choice;
 
+use crate::queue::parts::flow_index::FlowIndex;
+
 /// Queues in a set.
 pub(in crate::queue) const WAYS: u32 = 8;
+
+/// The sets of a hash table. One takes memory once it is used.
+pub(in crate::queue) struct Sets {
+    /// Number of entries of all sets together.
+    entries: u32,
+    used: FlowIndex,
+    /// Entries of the sets that are used.
+    length: u32,
+}
+
+impl Sets {
+    /// `entries` in sets of [`WAYS`], and a set more if `spare`, of the first places.
+    pub(in crate::queue) fn new(entries: u32, spare: bool) -> Self {
+        let length = if spare { WAYS } else { 0 };
+        Self { entries, used: FlowIndex::new(entries / WAYS), length }
+    }
+
+    /// Returns the places of the entries in the set of `hash`, from that of `hash` itself on, and
+    /// the number of places of all sets by now.
+    pub(in crate::queue) fn places(
+        &mut self,
+        hash: u32,
+    ) -> (impl Iterator<Item = u32> + Clone + use<>, u32) {
+        let entry = hash % self.entries;
+        let (set, inner) = (entry / WAYS, entry % WAYS);
+        let outer = self.used.place(set).unwrap_or_else(|| {
+            self.used.insert(set, self.length);
+            self.length += WAYS;
+            self.length - WAYS
+        });
+        ((0..WAYS).map(move |step| outer + (inner + step) % WAYS), self.length)
+    }
+
+    /// The entries of used sets, with their places, in no order.
+    pub(in crate::queue) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let all = |(set, place)| (0..WAYS).map(move |way| (set * WAYS + way, place + way));
+        self.used.iter().flat_map(all)
+    }
+}
 
 choice! {
     /// Between what the link is shared.
@@ -48,24 +89,27 @@ struct Host {
 
 /// The hosts of a tin.
 pub(in crate::queue) struct Hosts {
+    sets: Sets,
+    /// Places of the entries in use, behind those of hosts that are not told apart.
     places: Vec<Host>,
     isolation: Isolation,
 }
 
 impl Hosts {
-    pub(in crate::queue) fn new(places: u32, isolation: Isolation) -> Self {
-        Self { places: vec![Host::default(); places as usize], isolation }
+    pub(in crate::queue) fn new(entries: u32, isolation: Isolation) -> Self {
+        let places = vec![Host::default(); WAYS as usize];
+        Self { sets: Sets::new(entries, true), places, isolation }
     }
 
     /// The place of a host with the hash `hash`: the one in its set that has it, or the first
     /// without bulk flows; if there is none, the first.
-    fn place(&self, hash: u32, tag: impl Fn(&Host) -> u32, flows: impl Fn(&Host) -> u32) -> u32 {
-        let first = hash % self.places.len() as u32;
-        let (inner, outer) = (first % WAYS, first - first % WAYS);
-        let mut ways = (0..WAYS).map(|step| outer + (inner + step) % WAYS);
-        let at = |place: u32| &self.places[place as usize];
-        let known = ways.clone().find(|place| tag(at(*place)) == hash);
-        known.or_else(|| ways.find(|place| flows(at(*place)) == 0)).unwrap_or(first)
+    fn place(&mut self, hash: u32, of: impl Fn(&Host) -> (u32, u32)) -> u32 {
+        let (mut ways, length) = self.sets.places(hash);
+        self.places.resize(length as usize, Host::default());
+        let at = |place: u32| of(&self.places[place as usize]);
+        let known = ways.clone().find(|place| at(*place).0 == hash);
+        let first = ways.clone().next().unwrap_or(0);
+        known.or_else(|| ways.find(|place| at(*place).1 == 0)).unwrap_or(first)
     }
 
     /// The place of the source host with the hash `hash`.
@@ -73,7 +117,7 @@ impl Hosts {
         if !self.isolation.counts_sources() {
             return 0;
         }
-        let place = self.place(hash, |host| host.source, |host| host.source_flows);
+        let place = self.place(hash, |host| (host.source, host.source_flows));
         self.places[place as usize].source = hash;
         place
     }
@@ -83,7 +127,7 @@ impl Hosts {
         if !self.isolation.counts_destinations() {
             return 0;
         }
-        let place = self.place(hash, |host| host.destination, |host| host.destination_flows);
+        let place = self.place(hash, |host| (host.destination, host.destination_flows));
         self.places[place as usize].destination = hash;
         place
     }

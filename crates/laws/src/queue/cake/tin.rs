@@ -1,5 +1,7 @@
 //! A tin of CAKE: queues of flows, served by deficit round robin that puts sparse flows first.
 
+use std::cmp::Reverse;
+
 use forebay_kernel::Stream;
 use forebay_network::{Departure, Discard, DropReason, Packet};
 use forebay_units::Time;
@@ -35,6 +37,20 @@ struct FlowQueue {
     chain: usize,
     before: u32,
     behind: u32,
+}
+
+impl Default for FlowQueue {
+    fn default() -> Self {
+        Self {
+            packets: PacketList::default(),
+            cobalt: CobaltState::default(),
+            deficit: 0,
+            rotation: Rotation::Idle,
+            chain: NEW,
+            before: NONE,
+            behind: NONE,
+        }
+    }
 }
 
 /// The chains, by the order in which they are looked at.
@@ -87,21 +103,12 @@ impl Tin {
         (quantum, share): (i64, i64),
         clock: Option<Clock>,
     ) -> Self {
-        let queue = FlowQueue {
-            packets: PacketList::default(),
-            cobalt: CobaltState::default(),
-            deficit: 0,
-            rotation: Rotation::Idle,
-            chain: NEW,
-            before: NONE,
-            behind: NONE,
-        };
         Self {
             law,
             quantum,
             share,
             hash: SetHash::new(queues, isolation),
-            queues: vec![queue; queues as usize],
+            queues: Vec::new(),
             chains: [Chain { first: NONE, last: NONE }; 3],
             flows: Flows::default(),
             deficit: 0,
@@ -115,7 +122,10 @@ impl Tin {
     /// The queue of a flow.
     pub(in crate::queue) fn queue_of(&mut self, key: FlowKey) -> u32 {
         let queues = &self.queues;
-        self.hash.queue_of(key, |queue| queues[queue as usize].rotation)
+        let rotation = |at: u32| queues.get(at as usize).map_or(Rotation::Idle, |of| of.rotation);
+        let queue = self.hash.queue_of(key, rotation);
+        self.queues.resize_with(self.hash.length(), FlowQueue::default);
+        queue
     }
 
     /// Append `packet` to `queue`.
@@ -319,11 +329,10 @@ impl Tin {
 
     /// The queue with the most bytes, and how many; of equals the first.
     pub(in crate::queue) fn fattest(&self) -> (u32, u64) {
-        let sizes = self.queues.iter().map(|queue| queue.packets.backlog().bytes);
-        let best = |best: (u32, u64), (at, bytes): (usize, u64)| {
-            if bytes > best.1 { (at as u32, bytes) } else { best }
-        };
-        sizes.enumerate().fold((0, 0), best)
+        let sizes = self.hash.sets.iter().map(|(queue, place)| {
+            (self.queues[place as usize].packets.bytes(), Reverse(queue), place)
+        });
+        sizes.max().map_or((0, 0), |(bytes, _, place)| (place, bytes))
     }
 
     /// Remove the packet at the head of `queue`, as there is no room.

@@ -208,6 +208,22 @@ impl QueueDisc for ClassQueue {
     }
 
     #[inline]
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        self.told = None;
+        match &mut self.queue {
+            Class::Fifo(fifo) => fifo.pass_idle(packet, idle_since, now, stream, discard),
+            Class::Other(law) => law.pass_idle(packet, idle_since, now, stream, discard),
+        }
+    }
+
+    #[inline]
     fn dequeue(
         &mut self,
         now: Time,

@@ -260,6 +260,87 @@ impl<S: Scheduler> Classful<S> {
         }
     }
 
+    /// `packet` arrives at `class`.
+    #[inline]
+    fn enqueue_in(
+        &mut self,
+        class: usize,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        (stream, discard): (&mut Stream, &mut Discard<'_>),
+    ) -> Verdict {
+        let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
+        let (queue, classes) = (&mut self.queues[class], &mut self.classes);
+        let mut dropped = |packet: Packet, reason| {
+            total.drops += 1;
+            classes.dropped(class, reason, now);
+            scheduler.withdrawn(class, packet.size, now);
+            discard(packet, reason);
+        };
+        let verdict = queue.enqueue(packet, idle_since, now, stream, &mut dropped);
+        self.classes.arrived(class, packet, verdict, now);
+        self.arrived(class, packet, verdict, now);
+        verdict
+    }
+
+    /// `packet` arrived at `class`, which came to `verdict`.
+    #[inline]
+    fn arrived(&mut self, class: usize, packet: &Packet, verdict: Verdict, now: Time) {
+        let queue = &self.queues[class];
+        if !queue.keeps_head() {
+            self.known.remove(class);
+        }
+        if matches!(verdict, Verdict::Drop(_)) {
+            self.totals[class].drops += 1;
+            return;
+        }
+        self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
+        self.scheduler.accepted(class, packet.size, now);
+        if !self.heads.active.contains(class) {
+            if queue.is_work_conserving() {
+                self.heads.active.insert(class);
+                self.scheduler.activate(class, now);
+            } else {
+                self.held.insert(class);
+            }
+        }
+    }
+
+    /// `packet` arrives at `class` of an idle link, where none is active, and may be sent at once.
+    #[inline]
+    fn pass_idle_in(
+        &mut self,
+        class: usize,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        (stream, discard): (&mut Stream, &mut Discard<'_>),
+    ) -> Option<Verdict> {
+        let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
+        let mut dropped = |packet: Packet, reason| {
+            total.drops += 1;
+            scheduler.withdrawn(class, packet.size, now);
+            discard(packet, reason);
+        };
+        let verdict = self.queues[class].pass_idle(packet, idle_since, now, stream, &mut dropped);
+        if let Some(verdict) = verdict {
+            self.arrived(class, packet, verdict, now);
+            return Some(verdict);
+        }
+        self.classifier.admitted(class, packet, || false);
+        self.scheduler.accepted(class, packet.size, now);
+        self.heads.active.insert(class);
+        self.heads.sizes[class] = packet.size;
+        self.scheduler.activate(class, now);
+        let selected = self.scheduler.select(&self.heads, now);
+        debug_assert_eq!(selected, Some(class), "the only active class is served");
+        self.heads.active.remove(class);
+        self.totals[class].sent_bytes += u64::from(packet.size);
+        self.scheduler.served(class, packet.size, false, now);
+        None
+    }
+
     /// Look at the heads that are not known, also of classes that were held back.
     #[inline]
     fn look(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) {
@@ -318,36 +399,28 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         discard: &mut Discard<'_>,
     ) -> Verdict {
         let class = self.classifier.class(packet, now, stream);
-        let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
-        let (queue, classes) = (&mut self.queues[class], &mut self.classes);
         // A packet that may not be sent at once needs a buffer, though the link be idle.
-        let idle_since = idle_since.filter(|_| scheduler.admits(class, packet.size, now));
-        let mut dropped = |packet: Packet, reason| {
-            total.drops += 1;
-            classes.dropped(class, reason, now);
-            scheduler.withdrawn(class, packet.size, now);
-            discard(packet, reason);
-        };
-        let verdict = queue.enqueue(packet, idle_since, now, stream, &mut dropped);
-        self.classes.arrived(class, packet, verdict, now);
-        if !queue.keeps_head() {
-            self.known.remove(class);
+        let idle_since = idle_since.filter(|_| self.scheduler.admits(class, packet.size, now));
+        self.enqueue_in(class, packet, idle_since, now, (stream, discard))
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let class = self.classifier.class(packet, now, stream);
+        let idle_since =
+            Some(idle_since).filter(|_| self.scheduler.admits(class, packet.size, now));
+        // Classes that have lost all that they held are still to be found out.
+        let none = self.heads.active.is_empty() && self.held.is_empty();
+        if let (Some(since), true, false) = (idle_since, none, self.classes.counts()) {
+            return self.pass_idle_in(class, packet, since, now, (stream, discard));
         }
-        if matches!(verdict, Verdict::Drop(_)) {
-            self.totals[class].drops += 1;
-            return verdict;
-        }
-        self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
-        self.scheduler.accepted(class, packet.size, now);
-        if !self.heads.active.contains(class) {
-            if queue.is_work_conserving() {
-                self.heads.active.insert(class);
-                self.scheduler.activate(class, now);
-            } else {
-                self.held.insert(class);
-            }
-        }
-        verdict
+        Some(self.enqueue_in(class, packet, idle_since, now, (stream, discard)))
     }
 
     fn dequeue(

@@ -24,15 +24,13 @@ pub(in crate::queue) trait CoDelQueue {
 }
 
 /// The state of a queue; names in parentheses are those of the pseudo-code of RFC 8289.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(in crate::queue) struct CoDelState {
     /// Time at which the sojourn time will have been above the target for an interval
-    /// (first_above_time); `None` while it is below.
-    above_until: Option<Time>,
+    /// (first_above_time); never while it is below.
+    above_until: Time,
     /// Time at which the next packet is to be dropped (drop_next).
     pub(in crate::queue) next_drop: Time,
-    /// Sojourn time of the packet that left last.
-    pub(in crate::queue) sojourn: Span,
     /// Drops since the dropping state was entered (count), which continues from a former stay in
     /// it.
     pub(in crate::queue) count: u32,
@@ -40,6 +38,18 @@ pub(in crate::queue) struct CoDelState {
     count_at_entry: u32,
     /// True while packets are being dropped.
     pub(in crate::queue) dropping: bool,
+}
+
+impl Default for CoDelState {
+    fn default() -> Self {
+        Self {
+            above_until: Time::NEVER,
+            next_drop: Time::ZERO,
+            count: 0,
+            count_at_entry: 0,
+            dropping: false,
+        }
+    }
 }
 
 /// A packet at the head, taken out of the queue.
@@ -55,18 +65,21 @@ struct Dequeue<'a, 'b, Q> {
     queue: &'a mut Q,
     now: Time,
     discard: &'a mut Discard<'b>,
+    sojourn: &'a mut Span,
 }
 
 impl CoDelState {
-    /// The packet that leaves `queue`, after those that are dropped before it.
+    /// The packet that leaves `queue`, after those that are dropped before it. `sojourn` becomes
+    /// the time for which the last of them all has waited.
     pub(in crate::queue) fn dequeue(
         &mut self,
         law: &CoDelLaw,
         queue: &mut impl CoDelQueue,
         now: Time,
         discard: &mut Discard<'_>,
+        sojourn: &mut Span,
     ) -> Option<Departure> {
-        let at = &mut Dequeue { law, queue, now, discard };
+        let at = &mut Dequeue { law, queue, now, discard, sojourn };
         let head = self.head(at);
         let next = if self.dropping {
             self.go_on(head, at)
@@ -75,28 +88,36 @@ impl CoDelState {
             if head.late { self.enter(head.packet, at) } else { Some(unmarked(head)) }
         };
         let Some(threshold) = law.ce_threshold else { return next };
-        let late = self.sojourn > threshold;
+        let late = *at.sojourn > threshold;
         next.map(|next| Departure {
             marked: next.marked || late && next.packet.is_ecn_capable(),
             ..next
         })
     }
 
+    /// A packet leaves its queue, empty but for it, as it comes; or there is none to leave.
+    #[inline]
+    pub(in crate::queue) fn passed(&mut self) {
+        (self.above_until, self.dropping) = (Time::NEVER, false);
+    }
+
     /// Take the packet at the head out and judge how long it has waited (dodequeue).
     fn head<Q: CoDelQueue>(&mut self, at: &mut Dequeue<'_, '_, Q>) -> Option<Head> {
         let Some((arrived, packet)) = at.queue.pop() else {
-            self.above_until = None;
+            self.above_until = Time::NEVER;
             return None;
         };
-        self.sojourn = at.now.since(arrived);
+        *at.sojourn = at.now.since(arrived);
         // On slow links a single packet takes longer than the target: one may always wait.
-        if self.sojourn < at.law.target || at.queue.bytes() <= at.law.mtu {
-            self.above_until = None;
+        if *at.sojourn < at.law.target || at.queue.bytes() <= at.law.mtu {
+            self.above_until = Time::NEVER;
             return Some(Head { packet, late: false });
         }
-        let until = *self.above_until.get_or_insert(at.now + at.law.interval);
-        // Where it was below the target until now, `until` lies a whole interval ahead.
-        Some(Head { packet, late: at.now >= until })
+        if self.above_until == Time::NEVER {
+            self.above_until = at.now + at.law.interval;
+        }
+        // Where it was below the target until now, this lies a whole interval ahead.
+        Some(Head { packet, late: at.now >= self.above_until })
     }
 
     /// Returns the time of the drop that follows one at `from`: drops come closer with the root of

@@ -120,6 +120,21 @@ impl QueueDisc for Fifo {
         self.enqueue_packet(packet, idle_since, now, stream)
     }
 
+    #[inline]
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        if self.law.is_transparent() {
+            return None;
+        }
+        Some(self.enqueue_packet(packet, Some(idle_since), now, stream))
+    }
+
     #[inline(always)]
     fn dequeue(
         &mut self,

@@ -16,7 +16,7 @@ pub(super) mod codel_core;
 pub(super) mod dynamic_redn;
 pub(super) mod fifo;
 pub(super) mod flow_hash;
-pub(super) mod flow_lists;
+pub(super) mod flow_index;
 pub(super) mod flow_queues;
 pub(super) mod packet_pool;
 pub(super) mod pie_core;

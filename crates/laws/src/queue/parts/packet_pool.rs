@@ -1,7 +1,7 @@
 //! A pool of packets for many queues: linked lists through one array, so that no packet needs an
 //! allocation of its own.
 
-use forebay_network::{Backlog, Packet};
+use forebay_network::Packet;
 use forebay_units::Time;
 
 /// No place in the pool.
@@ -28,25 +28,30 @@ struct Place {
 pub(in crate::queue) struct PacketList {
     first: u32,
     last: u32,
-    backlog: Backlog,
+    bytes: u64,
 }
 
 impl Default for PacketList {
     fn default() -> Self {
-        Self { first: NONE, last: NONE, backlog: Backlog::default() }
+        Self { first: NONE, last: NONE, bytes: 0 }
     }
 }
 
 impl PacketList {
-    /// Returns its backlog.
+    /// Returns the bytes of its packets.
     #[inline]
-    pub(in crate::queue) fn backlog(&self) -> Backlog {
-        self.backlog
+    pub(in crate::queue) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     #[inline]
     pub(in crate::queue) fn is_empty(&self) -> bool {
         self.first == NONE
+    }
+
+    /// Returns true if the packet at `place` is the last.
+    pub(in crate::queue) fn is_last(&self, place: u32) -> bool {
+        self.last == place
     }
 }
 
@@ -75,7 +80,7 @@ impl PacketPool {
             self.places[list.last as usize].next = at;
         }
         list.last = at;
-        list.backlog.add(packet);
+        list.bytes += u64::from(packet.size);
     }
 
     /// Remove the first packet of `list`, with the time at which it entered.
@@ -90,7 +95,7 @@ impl PacketPool {
         list.first = place.next;
         place.next = self.free.unwrap_or(NONE);
         self.free = Some(at);
-        list.backlog.remove(packet.queued_info());
+        list.bytes -= u64::from(packet.size);
         Some((entered, packet))
     }
 
@@ -124,7 +129,7 @@ impl PacketPool {
         if list.last == at {
             list.last = before.unwrap_or(NONE);
         }
-        list.backlog.remove(packet.queued_info());
+        list.bytes -= u64::from(packet.size);
         packet
     }
 
@@ -169,9 +174,8 @@ mod tests {
             } else {
                 assert_eq!(pool.pop(&mut lists[which]), queues[which].pop_front());
             }
-            let mut expected = Backlog::default();
-            queues[which].iter().for_each(|(_, packet)| expected.add(packet));
-            assert_eq!(lists[which].backlog(), expected);
+            let bytes = queues[which].iter().map(|(_, packet)| u64::from(packet.size));
+            assert_eq!(lists[which].bytes(), bytes.sum::<u64>());
             assert_eq!(lists[which].is_empty(), queues[which].is_empty());
             most = most.max(queues.iter().map(VecDeque::len).sum());
         }
