@@ -364,6 +364,10 @@ impl Signal {
 pub struct ControlNeeds {
     /// A [`RateSample`] of every acknowledgement: the sender keeps a record of each segment.
     pub samples: bool,
+    /// What these tell of the state of the connection when a segment was sent, and rates of
+    /// delivery, which follow from it; and a [`LostSegment`] for each that is lost. The sender
+    /// keeps that state beside each record.
+    pub rates: bool,
     /// A receiver that echoes which segments were marked (RFC 8257, section 3.2), and segments that
     /// are ECN-capable even if sent again, where ECN is used at all.
     pub exact_marks: bool,
@@ -373,7 +377,8 @@ pub struct ControlNeeds {
 }
 
 /// Sample that an acknowledgement gives of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
-/// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data.
+/// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data. A law that needs no
+/// [rates](ControlNeeds::rates) finds `None`, 0 and false in what is marked so.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
     /// The current time.
@@ -388,12 +393,13 @@ pub struct RateSample {
     pub delivered: u64,
     /// C.delivered when the newest segment that it reports was sent (RS.prior_delivered); `None` if
     /// it reports none. A round trip ends with the first segment sent since its end was noted:
-    /// where this is at least C.delivered of then.
+    /// where this is at least C.delivered of then. With rates.
     pub prior_delivered: Option<u64>,
     /// The delivery rate, in bytes per second: the lower of the rates of sending and of
     /// acknowledging. `None` if nothing was delivered, or in less than the least round-trip time.
+    /// With rates.
     pub rate: Option<f64>,
-    /// True if the application limited the flow when that segment was sent.
+    /// True if the application limited the flow when that segment was sent. With rates.
     pub app_limited: bool,
     /// Round-trip time of that segment, unless it was sent more than once.
     pub rtt: Option<Span>,
@@ -402,18 +408,18 @@ pub struct RateSample {
     pub one_way: Span,
     /// Smoothed round-trip time, if known.
     pub srtt: Option<Span>,
-    /// Data in the network before this acknowledgement (C.inflight).
+    /// Data in the network before this acknowledgement (C.inflight). With rates.
     pub prior_in_flight: u64,
     /// Data in the network now: sent, and neither delivered nor lost.
     pub in_flight: u64,
-    /// Data in the network when the newest segment had been sent (P.tx_in_flight).
+    /// Data in the network when the newest segment had been sent (P.tx_in_flight). With rates.
     pub sent_in_flight: u64,
-    /// Data found to be lost since that segment was sent (RS.lost).
+    /// Data found to be lost since that segment was sent (RS.lost). With rates.
     pub lost_since: u64,
     /// Losses are being repaired, by fast recovery or after a timeout, and this acknowledgement
     /// does not end that.
     pub recovering: bool,
-    /// The window was full when it arrived (C.is_cwnd_limited).
+    /// The window was full when it arrived (C.is_cwnd_limited). With rates.
     pub cwnd_limited: bool,
     /// Segments leave at a rate, and not as acknowledgements arrive.
     pub paced: bool,
@@ -482,7 +488,7 @@ pub trait CongestionControl: Send {
 
     /// A segment was found to be lost: called before [`CongestionControl::sampled`] of the
     /// acknowledgement that tells, or when the retransmission timer expires, if the law
-    /// [needs](Self::needs) samples.
+    /// [needs](Self::needs) rates.
     fn lost(&mut self, _window: &mut Window, _segment: &LostSegment, _now: Time) {}
 
     /// The application writes after all that was sent has been acknowledged: the flow starts again

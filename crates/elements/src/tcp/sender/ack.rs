@@ -224,9 +224,9 @@ impl Sender<'_, '_> {
     fn tell_law(&mut self, packet: &Packet, ack: &Acknowledgement) {
         self.begin_sample();
         let (now, una, acked) = (self.cx.now(), self.tcb.una, ack.acked as u64);
-        let sample = self.segments.as_mut().and_then(|segments| segments.sample(now));
+        let Some(segments) = self.segments else { return };
+        let mut sample = segments.sample(now);
         self.notify_losses();
-        let Some(mut sample) = sample else { return };
         let paced = self.settings.pacing != Pacing::None;
         (sample.acked, sample.ece) = (acked, ack.ece);
         sample.one_way = packet.created.since(packet.timestamp_echo());
@@ -247,7 +247,7 @@ impl Sender<'_, '_> {
     /// SND.UNA.
     pub(super) fn begin_sample(&mut self) {
         let (unsent, window) = (self.tcb.nxt < self.tcb.end, &self.tcb.window);
-        if self.settings.samples
+        if self.settings.rates
             && let Some(segments) = self.segments
         {
             segments.begin_sample(unsent, window.cwnd, window.smss);
@@ -256,6 +256,9 @@ impl Sender<'_, '_> {
 
     /// Have congestion control learn of the losses that were found.
     pub(super) fn notify_losses(&mut self) {
+        if !self.settings.rates {
+            return;
+        }
         let now = self.cx.now();
         for lost in self.segments.as_mut().map(|it| it.take_losses()).unwrap_or_default() {
             self.tcb.control.lost(&mut self.tcb.window, &lost, now);

@@ -69,7 +69,7 @@ impl Connection {
     ) -> Self {
         let tcb = Tcb::new(first, window, rto, control, settings);
         let ordered = settings.detection == Detection::Rack;
-        let segments = || Box::new(Segments::new(first, settings.samples, ordered));
+        let segments = || Box::new(Segments::new(first, settings.rates, ordered));
         let loss = Loss::new(settings.detection);
         Self { tcb, loss, segments: settings.records.then(segments) }
     }

@@ -27,12 +27,18 @@ impl Pacer {
         Self { release: Time::ZERO, pending: Time::NEVER, unpaced }
     }
 
+    /// A segment leaves. Returns true if it is [paced](Pacer::sent).
+    #[inline]
+    pub(super) fn paces(&mut self) -> bool {
+        let paces = self.unpaced == 0;
+        self.unpaced -= u32::from(!paces);
+        paces
+    }
+
     /// A segment with `bytes` of data leaves; the next waits until it has passed at `rate`, in
     /// bytes per second.
     pub(super) fn sent(&mut self, bytes: f64, rate: f64, now: Time) {
-        if self.unpaced > 0 {
-            self.unpaced -= 1;
-        } else if rate > 0.0 && rate.is_finite() {
+        if rate > 0.0 && rate.is_finite() {
             // A rate that underflows must not stop a connection for ever.
             let wait = Span::from_seconds((bytes / rate).min(MAX_GAP));
             self.release = self.release.max(now) + wait;

@@ -1,5 +1,6 @@
-//! Delivery rates: how fast the network delivers what a connection sends (draft-ietf-ccwg-bbr,
-//! section 4.1; earlier draft-cheng-iccrg-delivery-rate-estimation). Arithmetic alone.
+//! Samples that acknowledgements give of the network, and delivery rates: how fast it delivers what
+//! a connection sends (draft-ietf-ccwg-bbr, section 4.1; earlier
+//! draft-cheng-iccrg-delivery-rate-estimation). Arithmetic alone; volumes are in bytes of data.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ pub struct Transmission {
     pub repeated: bool,
 }
 
-/// Volumes that the record of segments knows, in bytes of data.
+/// Volumes that the record of segments knows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Volume {
     /// Thought to be in the network (C.inflight).
@@ -40,28 +41,82 @@ pub(super) struct Volume {
 /// The newest segment that an acknowledgement delivers (RS.* in the draft).
 #[derive(Clone, Copy, Debug)]
 struct Newest {
-    number: u64,
     sent: Time,
+    number: u64,
     repeated: bool,
-    stamp: Stamp,
-    send_elapsed: Span,
-    ack_elapsed: Span,
 }
 
-/// Sampling of delivery rates of one connection (C.* in the draft). Volumes are in bytes of data.
+/// What acknowledgements deliver.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    /// In all (C.delivered).
+    delivered: u64,
+    /// Newest segment that this acknowledgement has delivered so far.
+    newest: Option<Newest>,
+    /// Volumes delivered and lost after the acknowledgement before.
+    before: (u64, u64),
+}
+
+impl Delivery {
+    /// Segment `number` was acknowledged, or reported by SACK, of which `last` is the last
+    /// transmission. Returns true if it is the newest so far.
+    #[inline(always)]
+    pub(super) fn note(&mut self, number: u64, last: &Transmission) -> bool {
+        let Transmission { sent, bytes, repeated } = *last;
+        self.delivered += u64::from(bytes);
+        let newest = self.newest.is_none_or(|it| (sent, number) > (it.sent, it.number));
+        if newest {
+            self.newest = Some(Newest { sent, number, repeated });
+        }
+        newest
+    }
+
+    /// What the acknowledgement says, now that all that it delivers is known. Rates, and what does
+    /// not come from segments, are left out.
+    #[inline(always)]
+    pub(super) fn sample(&mut self, volume: Volume, now: Time) -> RateSample {
+        let newest = self.newest.take().filter(|newest| !newest.repeated);
+        let before = std::mem::replace(&mut self.before, (self.delivered, volume.lost));
+        RateSample {
+            now,
+            acked: 0,
+            newly_delivered: self.delivered - before.0,
+            newly_lost: volume.lost - before.1,
+            delivered: self.delivered,
+            prior_delivered: None,
+            rate: None,
+            app_limited: false,
+            rtt: newest.map(|newest| now.since(newest.sent)),
+            one_way: Span::ZERO,
+            srtt: None,
+            prior_in_flight: 0,
+            in_flight: volume.in_flight,
+            sent_in_flight: 0,
+            lost_since: 0,
+            recovering: false,
+            cwnd_limited: false,
+            paced: false,
+            selective: true,
+            ece: false,
+            newly_marked: 0,
+            una: 0,
+            max: 0,
+        }
+    }
+}
+
+/// Sampling of delivery rates of one connection (C.* in the draft).
 #[derive(Debug)]
 pub(super) struct Rate {
-    delivered: u64,
     delivered_at: Time,
     first_sent: Time,
     /// Volume that must be delivered before samples are no longer limited by the application; 0 for
     /// not limited.
     app_limited: u64,
     min_rtt: Option<Span>,
-    /// Newest segment that this acknowledgement has delivered so far.
-    newest: Option<Newest>,
-    /// Volumes delivered and lost after the acknowledgement before.
-    before: (u64, u64),
+    /// State when the newest segment was sent that this acknowledgement has delivered so far, and
+    /// the time since in which segments were sent, or acknowledged, whichever is longer.
+    newest: Option<(Stamp, Span)>,
     /// Volume in flight when this acknowledgement arrived, and true if that filled the window.
     prior_in_flight: u64,
     cwnd_limited: bool,
@@ -77,13 +132,11 @@ impl Rate {
     /// That of a connection that has sent nothing.
     pub(super) const fn new() -> Self {
         Self {
-            delivered: 0,
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             app_limited: 0,
             min_rtt: None,
             newest: None,
-            before: (0, 0),
             prior_in_flight: 0,
             cwnd_limited: false,
             begun: false,
@@ -92,16 +145,25 @@ impl Rate {
         }
     }
 
-    /// The segment at `place` of the outstanding ones is sent, perhaps again (OnPacketSent());
-    /// `volume` has it already, and `idle` tells that nothing was in flight before.
-    pub(super) fn sent(&mut self, place: usize, volume: Volume, idle: bool, now: Time) {
+    /// The segment at `place` of the outstanding ones is sent, perhaps again (OnPacketSent()), when
+    /// `delivery` is known: `volume` has it already, and `idle` tells that nothing was in flight
+    /// before.
+    #[inline]
+    pub(super) fn sent(
+        &mut self,
+        place: usize,
+        volume: Volume,
+        delivery: &Delivery,
+        idle: bool,
+        now: Time,
+    ) {
         if idle {
             (self.first_sent, self.delivered_at) = (now, now);
         }
         let stamp = Stamp {
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
-            delivered: self.delivered,
+            delivered: delivery.delivered,
             lost: volume.lost,
             in_flight: volume.in_flight,
             app_limited: self.app_limited > 0,
@@ -113,42 +175,41 @@ impl Rate {
     }
 
     /// The first segment is acknowledged cumulatively.
+    #[inline]
     pub(super) fn acknowledged(&mut self) {
         self.stamps.pop_front();
     }
 
-    /// UpdateRateSample(): segment `number` at `place` was acknowledged, or reported by SACK, of
-    /// which `last` is the last transmission.
-    pub(super) fn delivered(&mut self, place: usize, number: u64, last: &Transmission, now: Time) {
-        self.delivered += u64::from(last.bytes);
+    /// UpdateRateSample(): the segment at `place`, sent at `sent`, was acknowledged, or reported by
+    /// SACK, and is the `newest` so far, or not.
+    #[inline]
+    pub(super) fn delivered(&mut self, place: usize, sent: Time, newest: bool, now: Time) {
         self.delivered_at = now;
-        let (sent, stamp) = (last.sent, self.stamps[place]);
-        let newest = self.newest.is_none_or(|newest| {
-            sent > self.first_sent || sent == self.first_sent && number > newest.number
-        });
         if newest {
-            self.newest = Some(Newest {
-                number,
-                sent,
-                repeated: last.repeated,
-                stamp,
-                send_elapsed: sent.since(stamp.first_sent),
-                ack_elapsed: now.since(stamp.delivered_at),
-            });
+            let stamp = self.stamps[place];
+            let interval = sent.since(stamp.first_sent).max(now.since(stamp.delivered_at));
+            self.newest = Some((stamp, interval));
             self.first_sent = sent;
         }
     }
 
     /// Segment `number` at `place` was found lost, with which `lost` bytes were in all.
-    pub(super) fn lost(&mut self, place: usize, number: u64, last: &Transmission, lost: u64) {
+    pub(super) fn lost(
+        &mut self,
+        place: usize,
+        number: u64,
+        bytes: u16,
+        lost: u64,
+        delivery: &Delivery,
+    ) {
         let stamp = self.stamps[place];
         self.losses.push(LostSegment {
             number,
-            bytes: u64::from(last.bytes),
+            bytes: u64::from(bytes),
             sent_in_flight: stamp.in_flight,
             lost_since: lost - stamp.lost,
             app_limited: stamp.app_limited,
-            delivered: self.delivered,
+            delivered: delivery.delivered,
         });
     }
 
@@ -159,67 +220,49 @@ impl Rate {
 
     /// CheckIfApplicationLimited(), where `idle` tells that nothing waits to be sent, again or for
     /// the first time.
-    pub(super) fn check_app_limited(&mut self, in_flight: u64, idle: bool, cwnd: f64) {
+    pub(super) fn check_app_limited(
+        &mut self,
+        in_flight: u64,
+        delivery: &Delivery,
+        idle: bool,
+        cwnd: f64,
+    ) {
         if idle && (in_flight as f64) < cwnd {
-            self.app_limited = (self.delivered + in_flight).max(1);
+            self.app_limited = (delivery.delivered + in_flight).max(1);
         }
     }
 
-    /// An acknowledgement arrives, if that has not been said since the last sample.
-    pub(super) fn begin(&mut self, in_flight: u64, idle: bool, cwnd: f64, smss: f64) {
+    /// An acknowledgement arrives: returns false if that has been said since the last sample.
+    pub(super) fn begin(&mut self, in_flight: u64, cwnd: f64, smss: f64) -> bool {
         if std::mem::replace(&mut self.begun, true) {
-            return;
+            return false;
         }
-        self.check_app_limited(in_flight, idle, cwnd);
         self.prior_in_flight = in_flight;
         self.cwnd_limited = in_flight as f64 + smss > cwnd;
+        true
     }
 
-    /// GenerateRateSample(): what the acknowledgement says, now that all that it delivers is known.
-    /// What does not come from segments is left out.
-    pub(super) fn sample(&mut self, volume: Volume, now: Time) -> RateSample {
-        if self.app_limited > 0 && self.delivered > self.app_limited {
+    /// GenerateRateSample(): complete `sample`, which the acknowledgement gives now that all that
+    /// it delivers is known.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, sample: &mut RateSample, volume: Volume) {
+        if self.app_limited > 0 && sample.delivered > self.app_limited {
             self.app_limited = 0;
         }
         self.begun = false;
-        let newest = self.newest.take();
-        let rtt = newest.filter(|newest| !newest.repeated).map(|newest| now.since(newest.sent));
-        self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
-        let before = std::mem::replace(&mut self.before, (self.delivered, volume.lost));
-        RateSample {
-            now,
-            acked: 0,
-            newly_delivered: self.delivered - before.0,
-            newly_lost: volume.lost - before.1,
-            delivered: self.delivered,
-            prior_delivered: newest.map(|newest| newest.stamp.delivered),
-            rate: newest.and_then(|newest| self.rate(&newest)),
-            app_limited: newest.is_some_and(|newest| newest.stamp.app_limited),
-            rtt,
-            one_way: Span::ZERO,
-            srtt: None,
-            prior_in_flight: self.prior_in_flight,
-            in_flight: volume.in_flight,
-            sent_in_flight: newest.map_or(0, |newest| newest.stamp.in_flight),
-            lost_since: newest.map_or(0, |newest| volume.lost - newest.stamp.lost),
-            recovering: false,
-            cwnd_limited: self.cwnd_limited,
-            paced: false,
-            selective: true,
-            ece: false,
-            newly_marked: 0,
-            una: 0,
-            max: 0,
+        if let Some(rtt) = sample.rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
-    }
-
-    /// The lower of the rates of sending and of acknowledging, unless the interval is too short to
-    /// be true.
-    fn rate(&self, newest: &Newest) -> Option<f64> {
-        let interval = newest.send_elapsed.max(newest.ack_elapsed);
-        if self.min_rtt.is_some_and(|min_rtt| interval < min_rtt) || interval == Span::ZERO {
-            return None;
+        sample.prior_in_flight = self.prior_in_flight;
+        sample.cwnd_limited = self.cwnd_limited;
+        let Some((stamp, interval)) = self.newest.take() else { return };
+        sample.prior_delivered = Some(stamp.delivered);
+        sample.app_limited = stamp.app_limited;
+        sample.sent_in_flight = stamp.in_flight;
+        sample.lost_since = volume.lost - stamp.lost;
+        // An interval that is too short cannot be true.
+        if interval > Span::ZERO && self.min_rtt.is_none_or(|least| interval >= least) {
+            sample.rate = Some((sample.delivered - stamp.delivered) as f64 / interval.seconds());
         }
-        Some((self.delivered - newest.stamp.delivered) as f64 / interval.seconds())
     }
 }

@@ -184,7 +184,9 @@ impl Sender<'_, '_> {
         if self.tcb.deadline == Time::NEVER {
             self.set_timer(now + self.tcb.rto.timeout());
         }
-        if self.tcb.pacer.is_some() {
+        if let Some(pacer) = &mut self.tcb.pacer
+            && pacer.paces()
+        {
             self.pace(data);
         }
         if let Some(segments) = self.segments {
@@ -197,14 +199,15 @@ impl Sender<'_, '_> {
     /// Have the pacer know that a segment with `bytes` of data leaves.
     #[inline(never)]
     fn pace(&mut self, bytes: u16) {
-        let now = self.cx.now();
-        let rate = self.tcb.control.pacing_rate().unwrap_or_else(|| match self.settings.pacing {
-            Pacing::None => f64::INFINITY,
-            Pacing::Window => {
+        let rate = match (self.tcb.control.pacing_rate(), self.settings.pacing) {
+            (Some(rate), _) => rate,
+            (None, Pacing::None) => return,
+            (None, Pacing::Window) => {
                 let flight = self.bytes(self.tcb.una, self.tcb.nxt.max(self.tcb.una));
                 window_rate(&self.tcb.window, flight, self.tcb.rto.srtt())
             }
-        });
+        };
+        let now = self.cx.now();
         if let Some(pacer) = &mut self.tcb.pacer {
             pacer.sent(f64::from(bytes), rate, now);
         }

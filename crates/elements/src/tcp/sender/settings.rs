@@ -36,8 +36,9 @@ pub(super) struct Settings {
     pub(super) reduction: Reduction,
     /// Connections keep a record of every segment.
     pub(super) records: bool,
-    /// The law takes samples.
+    /// The law takes samples, and these tell rates.
     pub(super) samples: bool,
+    pub(super) rates: bool,
     /// After a timeout SND.NXT goes back to the first segment.
     pub(super) goes_back: bool,
     /// The receiver reports duplicates (RFC 2883).
@@ -126,8 +127,9 @@ impl Settings {
                 (Recovery::Sack, RecoveryWindow::Rfc6675) => Reduction::Pipe,
                 (Recovery::Sack, RecoveryWindow::Prr) => Reduction::Prr,
             },
-            records: needs.samples || by_time,
+            records: needs.samples || needs.rates || by_time,
             samples: needs.samples,
+            rates: needs.rates,
             goes_back: !by_time,
             reports_duplicates: parameters.reports_duplicates(),
             undoes_by_duplicates: parameters.undoes_by_duplicates(),

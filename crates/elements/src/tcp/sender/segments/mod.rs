@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use forebay_network::{LostSegment, RateSample, SackBlocks};
 use forebay_units::Time;
 
-use super::rate::{Rate, Transmission, Volume};
+use super::rate::{Delivery, Rate, Transmission, Volume};
 
 /// State of an outstanding segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,29 +75,6 @@ impl Segment {
         self.state == State::Sacked
     }
 
-    /// It has arrived, as segment `number` at `place`, which is news: have loss detection and
-    /// sampling know. Returns true if it was in the network.
-    #[inline(always)]
-    fn arrive(
-        &mut self,
-        (place, number): (usize, u64),
-        now: Time,
-        counts: &mut Counts,
-        rate: &mut Option<Box<Rate>>,
-        arrived: &mut impl FnMut(u64, &Self),
-    ) -> bool {
-        let state = std::mem::replace(&mut self.state, State::Sacked);
-        counts.remove(state, self.bytes);
-        counts.add(State::Sacked, self.bytes);
-        if !std::mem::replace(&mut self.delivered, true) {
-            arrived(number, self);
-            if let Some(rate) = rate {
-                rate.delivered(place, number, &self.last(), now);
-            }
-        }
-        state != State::Lost
-    }
-
     /// Copies of it thought to be in the network (RFC 6675, section 4).
     const fn copies(&self) -> u64 {
         match self.state {
@@ -160,14 +137,15 @@ pub struct Segments {
     newest: u64,
     /// The blocks of the last acknowledgement that had any: nothing that they report is news.
     seen: SackBlocks,
+    delivery: Delivery,
     rate: Option<Box<Rate>>,
 }
 
 impl Segments {
-    /// No segment, the next being segment `first`; with samples of the delivery rate, if `sampled`,
+    /// No segment, the next being segment `first`; with samples of the delivery rate, if `rated`,
     /// and the order of last transmissions, if `ordered`.
     #[must_use]
-    pub fn new(first: u64, sampled: bool, ordered: bool) -> Self {
+    pub fn new(first: u64, rated: bool, ordered: bool) -> Self {
         Self {
             list: VecDeque::new(),
             base: first,
@@ -184,7 +162,8 @@ impl Segments {
             oldest: 0,
             newest: 0,
             seen: SackBlocks::default(),
-            rate: sampled.then(|| Box::new(Rate::new())),
+            delivery: Delivery::default(),
+            rate: rated.then(|| Box::new(Rate::new())),
         }
     }
 
@@ -268,13 +247,14 @@ impl Segments {
     /// one after the last.
     #[inline(always)]
     pub fn sent(&mut self, number: u64, bytes: u16, cause: Cause, now: Time) {
-        let idle = self.in_flight() == 0;
         if number != self.end() {
-            self.send_again(number, cause, idle, now);
+            self.send_again(number, cause, now);
             return;
         }
         self.counts.add(State::InFlight, bytes);
-        self.stamp(self.list.len(), idle, now);
+        if self.rate.is_some() {
+            self.stamp(self.list.len(), self.in_flight() == u64::from(bytes), now);
+        }
         self.list.push_back(Segment {
             sent: now,
             bytes,
@@ -295,11 +275,12 @@ impl Segments {
     fn stamp(&mut self, place: usize, idle: bool, now: Time) {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
         if let Some(rate) = &mut self.rate {
-            rate.sent(place, volume, idle, now);
+            rate.sent(place, volume, &self.delivery, idle, now);
         }
     }
 
-    fn send_again(&mut self, number: u64, cause: Cause, idle: bool, now: Time) {
+    fn send_again(&mut self, number: u64, cause: Cause, now: Time) {
+        let idle = self.in_flight() == 0;
         let Some(place) = self.place(number).filter(|place| *place < self.list.len()) else {
             return;
         };
@@ -356,7 +337,7 @@ impl Segments {
         let segment = &self.list[place];
         self.found += u64::from(segment.bytes);
         if let Some(rate) = &mut self.rate {
-            rate.lost(place, number, &segment.last(), self.found);
+            rate.lost(place, number, segment.bytes, self.found, &self.delivery);
         }
     }
 
@@ -460,24 +441,15 @@ impl Segments {
     pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) -> u64 {
         let mut news = 0;
         while self.base < una
-            && let Some(segment) = self.list.front_mut()
+            && let Some(&segment) = self.list.front()
         {
-            let bytes = segment.bytes;
+            self.counts.remove(segment.state, segment.bytes);
             if segment.is_sacked() {
                 self.above -= u64::from(self.base >= self.counted_to);
             } else {
                 news += 1;
-                if segment.arrive(
-                    (0, self.base),
-                    now,
-                    &mut self.counts,
-                    &mut self.rate,
-                    &mut arrived,
-                ) {
-                    self.unlink(0, self.base);
-                }
+                self.arrive(0, self.base, now, &mut arrived);
             }
-            self.counts.remove(State::Sacked, bytes);
             self.list.pop_front();
             if let Some(rate) = &mut self.rate {
                 rate.acknowledged();
@@ -493,9 +465,34 @@ impl Segments {
     #[inline]
     pub fn deliver(&mut self, number: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
         let Some(place) = self.place(number) else { return };
-        let Some(segment) = self.list.get_mut(place).filter(|it| !it.is_sacked()) else { return };
+        if self.list.get(place).is_none_or(Segment::is_sacked) {
+            return;
+        }
         self.above += u64::from(number >= self.counted_to);
-        if segment.arrive((place, number), now, &mut self.counts, &mut self.rate, &mut arrived) {
+        self.arrive(place, number, now, &mut arrived);
+        self.change(place, State::Sacked);
+        self.list[place].delivered = true;
+    }
+
+    /// Segment `number` at `place` has arrived, which is news: have loss detection and sampling
+    /// know.
+    #[inline(always)]
+    fn arrive(
+        &mut self,
+        place: usize,
+        number: u64,
+        now: Time,
+        arrived: &mut impl FnMut(u64, &Segment),
+    ) {
+        let segment = &self.list[place];
+        if !segment.delivered {
+            arrived(number, segment);
+            let newest = self.delivery.note(number, &segment.last());
+            if let Some(rate) = &mut self.rate {
+                rate.delivered(place, segment.sent, newest, now);
+            }
+        }
+        if segment.state != State::Lost {
             self.unlink(place, number);
         }
     }
@@ -563,14 +560,14 @@ impl Segments {
     }
 }
 
-/// Samples of the delivery rate, where the law takes them.
+/// Samples, where the law takes them.
 impl Segments {
     /// An acknowledgement arrives, if that has not been said since the last sample: `unsent` tells
     /// whether data waits to be sent.
     pub fn begin_sample(&mut self, unsent: bool, cwnd: f64, smss: f64) {
-        let (in_flight, idle) = (self.in_flight(), !unsent && self.number_of(State::Lost) == 0);
-        if let Some(rate) = &mut self.rate {
-            rate.begin(in_flight, idle, cwnd, smss);
+        let in_flight = self.in_flight();
+        if self.rate.as_mut().is_some_and(|rate| rate.begin(in_flight, cwnd, smss)) {
+            self.check_app_limited(unsent, cwnd);
         }
     }
 
@@ -578,7 +575,7 @@ impl Segments {
     pub fn check_app_limited(&mut self, unsent: bool, cwnd: f64) {
         let (in_flight, idle) = (self.in_flight(), !unsent && self.number_of(State::Lost) == 0);
         if let Some(rate) = &mut self.rate {
-            rate.check_app_limited(in_flight, idle, cwnd);
+            rate.check_app_limited(in_flight, &self.delivery, idle, cwnd);
         }
     }
 
@@ -589,8 +586,13 @@ impl Segments {
 
     /// The sample that the present acknowledgement gives, now that all that it tells is known; what
     /// does not come from segments is left out.
-    pub fn sample(&mut self, now: Time) -> Option<RateSample> {
+    #[inline(always)]
+    pub fn sample(&mut self, now: Time) -> RateSample {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
-        self.rate.as_mut().map(|rate| rate.sample(volume, now))
+        let mut sample = self.delivery.sample(volume, now);
+        if let Some(rate) = &mut self.rate {
+            rate.complete(&mut sample, volume);
+        }
+        sample
     }
 }
