@@ -369,7 +369,8 @@ fn more_channels_than_can_be_merged_are_taken_in_order() {
 /// While a receiver diverts what is sent to it, its channels take nothing; after that they go on.
 #[test]
 fn diverted_messages_are_refused() {
-    let mut table = table();
+    let only = (vec![ElementId::new(3)], true);
+    let mut table = ChannelTable::new(&[only.clone(), only]);
     table.inputs_mut(receiver(0)).divert();
     assert!(table.inputs(receiver(0)).is_diverted());
     assert!(!table.send(receiver(0), channel(0), &1, at(10)));
