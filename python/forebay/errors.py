@@ -5,14 +5,14 @@ text says what was read, where, and what is allowed, with the nearest valid name
 A `MachineError` ends it likewise, with exit status 1.
 """
 
+# ruff: noqa: PLC0415 (every command imports this; few need what is slow to import)
+
 from __future__ import annotations
 
-import difflib
 import errno
 import os
 import stat
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -127,6 +127,8 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
     """Returns the meanings of the names most like `name`, or that contain it, the nearest first."""
+    import difflib
+
     # The hyphens of options would make all of them alike.
     word = name.lower().lstrip("-")
     known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}
@@ -199,6 +201,8 @@ def output_folder(path: Path, option: str = "--out") -> Path:
     `UserError`, which begins with the `option` that named the folder, and `MachineError` when the
     disk is full.
     """
+    import tempfile
+
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

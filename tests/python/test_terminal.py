@@ -19,7 +19,7 @@ def printed(capsys: pytest.CaptureFixture[str], name: str, grids: list[Grid]) ->
 
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -62,3 +62,15 @@ def test_colour_can_be_asked_for(
     assert "\x1b[1m" in printed(capsys, "small", [FLOWS])
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[3" not in printed(capsys, "small", [FLOWS])
+
+
+@pytest.mark.parametrize("name", ["x", "small", "wire" * 12, "[red]café[/]"])
+def test_what_fits_looks_as_rich_draws_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """What fits is drawn without Rich, and looks the same."""
+    grid = Grid("links (queues in packets)", ["name", "use", "mean queue"], [[name, "1 %", "0.5"]])
+    plain = printed(capsys, name, [grid, FLOWS])
+    # Set for a terminal that Rich is to look at.
+    monkeypatch.setenv("TTY_INTERACTIVE", "0")
+    assert printed(capsys, name, [grid, FLOWS]) == plain

@@ -219,7 +219,7 @@ mod tests {
     /// 100 / sqrt(2) = 70.7 ms, which the packet taken at 282 ms is the first to be late for.
     #[test]
     fn drops_come_closer_with_the_root_of_their_number() {
-        let echo = Echo::silent();
+        let echo = Echo::default();
         let section = Section::empty(String::new(), &echo);
         let Ok(Queue::Disc(mut law)) =
             build(&section, &LinkFacts::of(forebay_units::Rate::from_bps(1)))

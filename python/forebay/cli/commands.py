@@ -173,11 +173,7 @@ def _command(*arguments: Argument) -> Callable[[Function], Function]:
     def add(function: Function) -> Function:
         name = function.__name__.replace("_", "-")
         parser = _SUBPARSERS.add_parser(name, help=function.__doc__, description=function.__doc__)
-        words = ["forebay", name, "[OPTIONS]"]
-        for action in [each(parser) for each in arguments]:
-            if not action.option_strings:
-                words.append(f"[{action.metavar}]" if action.nargs == "?" else str(action.metavar))
-        parser.usage = " ".join(words)
+        parser.later(*arguments)
         parser.set_defaults(function=function)
         COMMANDS[name] = parser
         return function

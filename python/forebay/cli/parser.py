@@ -10,6 +10,9 @@ from forebay.errors import UserError, nearest
 
 __all__ = ["Argument", "Parser", "Whole", "argument"]
 
+# Its words stay English, as ours are: it would look for a translation of each in many folders.
+argparse._ = str  # type: ignore[attr-defined]
+
 Argument = Callable[["Parser"], argparse.Action]
 """Adds one argument or option to a parser: several commands may share it."""
 
@@ -23,15 +26,33 @@ class Parser(argparse.ArgumentParser):
     """Reads the words of a command, or of all commands.
 
     It raises `UserError` for what it cannot read. `actions` are its arguments and options in the
-    order of the help; `completers` give, by `dest`, the values that a shell offers for those that
+    order of the help, which are added when they are needed: a process has one command to read, of
+    many. `completers` give, by `dest`, the values that a shell offers for those that
     have no `choices`. `refused` has the reasons why it lacks options that other commands have.
     """
 
     def __init__(self, **details: Any) -> None:
         self.refused: dict[str, str] = {}
-        self.actions: list[argparse.Action] = []
+        self._actions_added: list[argparse.Action] = []
+        self._later: list[Argument] = []
         self.completers: dict[str, Callable[[], Iterable[str]]] = {}
         super().__init__(**details, formatter_class=_Layout, allow_abbrev=False)
+
+    def later(self, *arguments: Argument) -> None:
+        """Have these arguments and options added when they are needed; usage follows from them."""
+        self._later = [*arguments]
+        self.usage = f"{self.prog} [OPTIONS]"
+
+    @property
+    def actions(self) -> list[argparse.Action]:
+        """The arguments and options."""
+        if self._later:
+            adding, self._later = self._later, []
+            for action in [each(self) for each in adding]:
+                if not action.option_strings:
+                    name = str(action.metavar)
+                    self.usage = f"{self.usage} {f'[{name}]' if action.nargs == '?' else name}"
+        return self._actions_added
 
     def add_argument(
         self, *names: Any, complete: Callable[[], Iterable[str]] | None = None, **details: Any
@@ -43,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         if "type" in details:
             details["type"] = _reader(details["type"])
         action = super().add_argument(*names, **details)
-        self.actions.append(action)
+        self._actions_added.append(action)
         if complete is not None:
             self.completers[action.dest] = complete
         return action
@@ -53,6 +74,7 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """The values, and no words that are left. Raises `UserError` for those: a parser of all
         commands would not know the options of the one that they stand behind."""
+        _ = self.actions
         values, left = super().parse_known_args(args, namespace)
         if left and left[0].startswith("-"):
             name = left[0].partition("=")[0]

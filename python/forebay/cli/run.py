@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,17 +132,24 @@ class Exports:
         ]
 
 
-@dataclass(frozen=True)
 class Show:
     """Output of a run: one JSON document, or tables; results of other orders of simultaneous
     events, if `ties`; the formats in which all tables are written, if any; files for other
     programs; and expressions over the results."""
 
-    as_json: bool
-    ties: bool
-    formats: Sequence[str]
-    exports: Exports
-    quantities: Sequence[str] = ()
+    def __init__(
+        self,
+        as_json: bool,
+        ties: bool,
+        formats: Sequence[str],
+        exports: Exports,
+        quantities: Sequence[str] = (),
+    ) -> None:
+        self.as_json = as_json
+        self.ties = ties
+        self.formats = formats
+        self.exports = exports
+        self.quantities = quantities
 
     @property
     def words(self) -> list[str]:

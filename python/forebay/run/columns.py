@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from forebay.run.jobs import native
 from forebay.samples import FEW_SAMPLES, samples_needed
@@ -28,8 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column of a part of a run's document, as the engine declares it.
 
     `unit` is what the engine calls its unit (`"word"` and `"rows"` are no numbers) and `meaning` a
@@ -76,8 +74,7 @@ class Column:
         return cell(value, symbolised(self.unit)) if self.is_number else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of rows that a run can have, as the engine declares it.
 
     `of` is what its rows belong to, `"flows"` or `"links"`. `titles` are those of its tables by

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import time
-from html import escape
 from typing import TYPE_CHECKING
 
 from forebay.errors import printable
@@ -123,6 +122,8 @@ class Meter:
 
     def _draw_in_notebook(self) -> None:
         """A line below the cell, drawn anew a few times a second at most."""
+        from html import escape
+
         from IPython import display as notebook
 
         elapsed = time.monotonic() - self._begun

@@ -1,5 +1,7 @@
 """Names of quantities and axes as people read them: no raw keys, and a unit that fits."""
 
+# ruff: noqa: PLC0415 (tables of results need no reader of TOML, which is slow to import)
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -8,7 +10,6 @@ from typing import Any
 from forebay.errors import UserError
 from forebay.paths import SECTIONS, names_of, parted
 from forebay.run.columns import unit_in
-from forebay.toml import parse
 from forebay.units import UNITS, Unit, of_name
 
 __all__ = ["axis_scale", "name_of", "quantity_words", "setting_words", "unit_at", "value_words"]
@@ -114,6 +115,8 @@ def value_words(value: Any) -> str:
     Tables and lists may also be written as TOML has them.
     """
     if isinstance(value, str) and value[:1] in ("{", "["):
+        from forebay.toml import parse
+
         try:
             value = parse(f"value = {value}", "value")["value"]
         except UserError:

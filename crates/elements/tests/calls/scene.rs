@@ -247,7 +247,7 @@ fn metered(id: LinkId, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
         (law, streams.named(name))
     });
     let queue = section(&[], |section| (queue::DEFAULT.build)(section, &facts));
-    let mut fixed = Fixed { rate, delay: Span::from_ms(3) };
+    let fixed = Fixed { rate, delay: Span::from_ms(3) };
     fixed.element(LinkParts {
         link: id,
         conditioning: conditioning.collect(),

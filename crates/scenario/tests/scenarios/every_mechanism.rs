@@ -71,8 +71,8 @@ fn quantities(tables: &[RecordTable]) -> BTreeSet<String> {
 }
 
 /// The example of every entry runs, behind another run as alone, and its series show the quantities
-/// that the reference explains, no other. A quantity beside those of the entry is one of a network that chooses a mechanism
-/// without any, or, if the mechanism contains others, one of these.
+/// that the reference explains, no other. A quantity beside those of the entry is one of a network
+/// that chooses a mechanism without any, or, if the mechanism contains others, one of these.
 #[test]
 fn every_example_runs_and_shows_the_probes_of_its_entry() {
     let registry = registry();
