@@ -289,19 +289,30 @@ impl Cake {
         hosts
     }
 
-    /// The hashes of the flow and of the hosts of `packet`.
-    fn key(&mut self, packet: &Packet, stream: &mut Stream) -> FlowKey {
-        let hosts = self.hosts_of(packet);
-        let hash = &mut self.hash;
-        let [source, destination] = hosts.map(|host| hash.short(host, stream));
-        let flow = match self.isolation {
+    /// The hashes of the source and the destination host of `packet`.
+    fn host_hashes(&mut self, packet: &Packet, stream: &mut Stream) -> [u32; 2] {
+        self.hosts_of(packet).map(|host| self.hash.short(host, stream))
+    }
+
+    /// The queue of `packet` in tin `at`.
+    fn queue_of(&mut self, at: usize, packet: &Packet, stream: &mut Stream) -> u32 {
+        // Hosts are not looked up for flows that have a queue.
+        let flow = self.hash.short(tuple_of(packet), stream);
+        let key = match self.isolation {
             Isolation::None => 0,
-            Isolation::SourceHosts => source,
-            Isolation::DestinationHosts => destination,
-            Isolation::Hosts => source ^ destination,
-            _ => hash.short(tuple_of(packet), stream),
+            Isolation::SourceHosts => self.host_hashes(packet, stream)[0],
+            Isolation::DestinationHosts => self.host_hashes(packet, stream)[1],
+            Isolation::Hosts => {
+                let [source, destination] = self.host_hashes(packet, stream);
+                source ^ destination
+            }
+            _ => flow,
         };
-        FlowKey { flow, source, destination }
+        if let Some(queue) = self.tins[at].known(key) {
+            return queue;
+        }
+        let [source, destination] = self.host_hashes(packet, stream);
+        self.tins[at].find(FlowKey { flow: key, source, destination })
     }
 
     /// Returns true if more waits than the buffer holds.
@@ -335,6 +346,15 @@ impl Cake {
         own
     }
 
+    /// A packet of `size` bytes leaves the tin that is served.
+    fn charge(&mut self, size: u16, now: Time) {
+        let wire = self.overhead.on_wire(size);
+        self.tins[self.current].sent(wire, now);
+        if let Some(shaper) = &mut self.shaper {
+            shaper.charge(wire);
+        }
+    }
+
     /// Go to the tin that is served. With a shaper it is the last of those whose schedule lets a
     /// packet leave, or the one that is next; else one with bytes left to send in this round.
     fn choose_tin(&mut self, now: Time) {
@@ -365,13 +385,12 @@ impl QueueDisc for Cake {
         discard: &mut Discard<'_>,
     ) -> Verdict {
         let at = self.mode.tin_of(packet);
-        let key = self.key(packet, stream);
         if let Some(shaper) = self.shaper.as_mut().filter(|_| self.backlog.packets == 0) {
             shaper.start(now);
         }
+        self.tins[at].start(now);
+        let queue = self.queue_of(at, packet, stream);
         let tin = &mut self.tins[at];
-        tin.start(now);
-        let queue = tin.queue_of(key);
         let mut held = *packet;
         held.set_dscp(if self.wash { 0 } else { packet.dscp() });
         tin.push(queue, &held, now, &mut self.pool);
@@ -390,6 +409,40 @@ impl QueueDisc for Cake {
             own = self.drop_from_fattest((at, queue), now, discard);
         }
         if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+    }
+
+    fn pass_idle(
+        &mut self,
+        packet: &Packet,
+        idle_since: Time,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Verdict> {
+        let held_back = self.shaper.as_mut().is_some_and(|shaper| {
+            shaper.start(now);
+            shaper.ready() > now
+        });
+        let changes = self.wash && packet.dscp() != 0;
+        if held_back || changes || self.classes.counts() {
+            return Some(self.enqueue(packet, Some(idle_since), now, stream, discard));
+        }
+        let at = self.mode.tin_of(packet);
+        self.tins[at].start(now);
+        let queue = self.queue_of(at, packet, stream);
+        self.tins[at].arrived(queue);
+        let mut first = true;
+        loop {
+            self.choose_tin(now);
+            let own = (self.current == at).then_some((queue, packet));
+            if self.tins[self.current].passes(own, first, now, stream) {
+                break;
+            }
+            first = false;
+        }
+        self.charge(packet.size, now);
+        self.sojourn = Span::ZERO;
+        None
     }
 
     fn dequeue(
@@ -417,11 +470,7 @@ impl QueueDisc for Cake {
             if let Some((entered, departure)) = next {
                 self.backlog.remove(departure.packet.queued_info());
                 self.classes.departed(tin, &departure.packet, departure.marked, now);
-                let wire = self.overhead.on_wire(departure.packet.size);
-                self.tins[self.current].sent(wire, now);
-                if let Some(shaper) = &mut self.shaper {
-                    shaper.charge(wire);
-                }
+                self.charge(departure.packet.size, now);
                 self.sojourn = now.since(entered);
                 return Some(departure);
             }

@@ -56,37 +56,31 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let inside = facts.inside();
     let queue = |leaf: &Leaf| leaf.queue.build(section, |build, inner| build(inner, &inside));
     let queues = leaves.iter().map(queue).collect::<Result<Vec<_>, Problem>>()?;
-    let leaves = leaves.iter().map(|leaf| leaf.class).collect();
-    let scheduler = Htb::new(classes, leaves);
+    let scheduler = Htb::new(classes, &leaves);
     Ok(Queue::Disc(Box::new(Classful::new(classifier, queues, scheduler, facts))))
 }
 
-/// Permission of a class to send.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mode {
-    /// It is within its rate.
-    CanSend,
-    /// It is above its rate and within its ceiling: its parent may lend.
-    MayBorrow,
-    /// It is above its ceiling.
-    CantSend,
+/// Times from which a class is out of debt, if it sends nothing before, and those that lend to it:
+/// all that a choice looks at.
+#[derive(Clone, Copy)]
+struct Gate {
+    /// From then on it is within its rate.
+    rate_at: Time,
+    /// From then on it is within its ceiling; before it may not even borrow.
+    ceil_at: Time,
+    parent: u32,
+    /// Greater for ancestors: 0 for leaves.
+    level: u32,
 }
 
 /// A class as it is in operation.
 struct HtbClass {
-    parent: Option<usize>,
-    /// Greater for ancestors: 0 for leaves.
-    level: usize,
-    priority: usize,
-    quantum: i64,
     rate: Rate,
     ceil: Rate,
     tokens: Bucket,
     ceil_tokens: Bucket,
     /// Time up to which tokens have been collected.
     updated: Time,
-    /// Size that it may still send in its turn, by the level that lends.
-    deficits: Vec<i64>,
     borrowed: u64,
 }
 
@@ -94,84 +88,120 @@ impl HtbClass {
     /// Size that a bucket covers unless it is in debt.
     const NOTHING: Size = Size::from_bytes(0);
 
-    /// Its mode at `now`.
-    fn mode(&self, now: Time) -> Mode {
-        if self.ceil_tokens.covers_at(Self::NOTHING, self.ceil, self.updated, now) > now {
-            Mode::CantSend
-        } else if self.tokens.covers_at(Self::NOTHING, self.rate, self.updated, now) > now {
-            Mode::MayBorrow
-        } else {
-            Mode::CanSend
-        }
-    }
-
-    /// Returns the time at which its mode next changes by itself; [`Time::NEVER`] if it is not in
-    /// debt.
-    fn changes_at(&self, now: Time) -> Time {
-        let of = |bucket: &Bucket, rate| bucket.covers_at(Self::NOTHING, rate, self.updated, now);
-        let times = [of(&self.ceil_tokens, self.ceil), of(&self.tokens, self.rate)];
-        times.into_iter().filter(|time| *time > now).min().unwrap_or(Time::NEVER)
-    }
-
-    fn collect(&mut self, now: Time) {
+    /// A packet of `size` leaves at `now`, which it borrows from an ancestor if `borrows`. Gives the
+    /// times from which it is within its rate, and its ceiling.
+    fn charge(&mut self, size: u16, borrows: bool, now: Time) -> (Time, Time) {
         let span = now.since(self.updated);
         self.updated = now;
         self.tokens.collect(self.rate, span);
         self.ceil_tokens.collect(self.ceil, span);
+        self.ceil_tokens.take(size);
+        if borrows {
+            self.borrowed += u64::from(size);
+        } else {
+            self.tokens.take(size);
+        }
+        let at = |of: &Bucket, rate| of.covers_at(Self::NOTHING, rate, now, Time::ZERO);
+        (at(&self.tokens, self.rate), at(&self.ceil_tokens, self.ceil))
     }
+}
+
+/// A class that holds packets.
+struct HtbLeaf {
+    class: u32,
+    priority: u32,
+    quantum: i64,
 }
 
 /// The scheduler. Classes of [`Classful`] are the leaves, in the order of the list.
 struct Htb {
     classes: Vec<HtbClass>,
-    /// The class of each leaf.
-    leaves: Vec<usize>,
+    gates: Vec<Gate>,
+    leaves: Vec<HtbLeaf>,
+    /// Levels of the tree.
+    levels: usize,
+    /// Size that each leaf may still send in its turn, by the level that lends.
+    deficits: Vec<i64>,
     /// The leaf whose turn it is, by level that lends and priority.
     turns: Vec<[usize; PRIORITIES]>,
     /// The level that lends to the leaf that was selected last.
     lent_at: usize,
 }
 
+/// Parent of a root.
+const NONE: u32 = u32::MAX;
+
 impl Htb {
-    fn new(classes: Vec<tree::Class>, leaves: Vec<usize>) -> Self {
+    fn new(classes: Vec<tree::Class>, leaves: &[Leaf]) -> Self {
         let levels = classes.iter().map(|class| class.level).max().map_or(1, |most| most + 1);
-        let class = |class: tree::Class| HtbClass {
-            parent: class.parent,
-            level: class.level,
-            priority: class.priority,
-            quantum: class.quantum as i64,
+        let leaf = |leaf: &Leaf| {
+            let tree::Class { priority, quantum, .. } = classes[leaf.class];
+            let (class, priority) = (leaf.class as u32, priority as u32);
+            HtbLeaf { class, priority, quantum: quantum as i64 }
+        };
+        let gate = |class: &tree::Class| Gate {
+            rate_at: Time::ZERO,
+            ceil_at: Time::ZERO,
+            parent: class.parent.map_or(NONE, |parent| parent as u32),
+            level: class.level as u32,
+        };
+        let class = |class: &tree::Class| HtbClass {
             rate: class.rate,
             ceil: class.ceil,
             tokens: Bucket::full(class.burst),
             ceil_tokens: Bucket::full(class.ceil_burst),
             updated: Time::ZERO,
-            deficits: vec![0; levels],
             borrowed: 0,
         };
         Self {
-            classes: classes.into_iter().map(class).collect(),
-            leaves,
+            gates: classes.iter().map(gate).collect(),
+            leaves: leaves.iter().map(leaf).collect(),
+            classes: classes.iter().map(class).collect(),
+            levels,
+            deficits: vec![0; levels * leaves.len()],
             turns: vec![[0; PRIORITIES]; levels],
             lent_at: 0,
         }
     }
 
-    /// `class` and its ancestors.
-    fn chain(&self, class: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(Some(class), |class| self.classes[*class].parent)
+    /// The gates of `leaf` and of its ancestors.
+    fn gates(&self, leaf: usize) -> impl Iterator<Item = &Gate> {
+        let first = self.gates.get(self.leaves[leaf].class as usize);
+        std::iter::successors(first, |gate| self.gates.get(gate.parent as usize))
     }
 
     /// The level at which `leaf` gets tokens at `now`: its own, or that of the nearest ancestor
     /// within its rate, if all below it are within their ceilings.
     fn lender(&self, leaf: usize, now: Time) -> Option<usize> {
-        for class in self.chain(self.leaves[leaf]) {
-            match self.classes[class].mode(now) {
-                Mode::CanSend => return Some(self.classes[class].level),
-                Mode::MayBorrow => {}
-                Mode::CantSend => return None,
+        for gate in self.gates(leaf) {
+            if gate.ceil_at > now {
+                return None;
+            }
+            if gate.rate_at <= now {
+                return Some(gate.level as usize);
             }
         }
         None
+    }
+
+    /// Returns the time from which `leaf` gets tokens, if none are taken before.
+    fn lent_from(&self, leaf: usize) -> Time {
+        let (mut from, mut ceil_at) = (Time::NEVER, Time::ZERO);
+        for gate in self.gates(leaf) {
+            ceil_at = ceil_at.max(gate.ceil_at);
+            from = from.min(ceil_at.max(gate.rate_at));
+        }
+        from
+    }
+
+    /// The first active leaf from that on whose turn it is that is within its own rate and of the
+    /// first priority: none goes before it.
+    fn first_in_turn(&self, heads: &Heads, now: Time) -> Option<usize> {
+        heads.active_from(self.turns[0][0]).find(|leaf| {
+            let HtbLeaf { class, priority, .. } = self.leaves[*leaf];
+            let gate = &self.gates[class as usize];
+            priority == 0 && gate.rate_at <= now && gate.ceil_at <= now
+        })
     }
 }
 
@@ -182,12 +212,16 @@ impl Scheduler for Htb {
 
     /// The lowest level that lends goes first, then the lowest priority, then leaves in turn.
     fn select(&mut self, heads: &Heads, now: Time) -> Option<usize> {
+        if let Some(leaf) = self.first_in_turn(heads, now) {
+            (self.lent_at, self.turns[0][0]) = (0, leaf);
+            return Some(leaf);
+        }
         let mut best: Option<(usize, usize)> = None;
         // Of those that borrow alike: the first, and the first from that on whose turn it is.
         let (mut first, mut later) = (0, None);
         for leaf in heads.active() {
             let Some(level) = self.lender(leaf, now) else { continue };
-            let priority = self.classes[self.leaves[leaf]].priority;
+            let priority = self.leaves[leaf].priority as usize;
             if best.is_none_or(|best| (level, priority) < best) {
                 (best, first, later) = (Some((level, priority)), leaf, None);
             }
@@ -204,23 +238,19 @@ impl Scheduler for Htb {
     }
 
     fn served(&mut self, leaf: usize, size: u16, _more: bool, now: Time) {
-        let (level, class) = (self.lent_at, self.leaves[leaf]);
-        for class in self.chain(class).collect::<Vec<_>>() {
-            let class = &mut self.classes[class];
-            class.collect(now);
-            class.ceil_tokens.take(size);
-            if class.level >= level {
-                class.tokens.take(size);
-            } else {
-                class.borrowed += u64::from(size);
-            }
+        let level = self.lent_at;
+        let HtbLeaf { class, priority, quantum } = self.leaves[leaf];
+        let mut at = class;
+        while let Some(gate) = self.gates.get_mut(at as usize) {
+            let borrows = (gate.level as usize) < level;
+            (gate.rate_at, gate.ceil_at) = self.classes[at as usize].charge(size, borrows, now);
+            at = gate.parent;
         }
-        let class = &mut self.classes[class];
-        class.deficits[level] -= i64::from(size);
-        if class.deficits[level] < 0 {
-            class.deficits[level] += class.quantum;
-            let next = (leaf + 1) % self.leaves.len();
-            self.turns[level][class.priority] = next;
+        let deficit = &mut self.deficits[leaf * self.levels + level];
+        *deficit -= i64::from(size);
+        if *deficit < 0 {
+            *deficit += quantum;
+            self.turns[level][priority as usize] = (leaf + 1) % self.leaves.len();
         }
     }
 
@@ -228,8 +258,8 @@ impl Scheduler for Htb {
         false
     }
 
-    fn ready_at(&self, now: Time) -> Time {
-        self.classes.iter().map(|class| class.changes_at(now)).min().unwrap_or(Time::NEVER)
+    fn ready_at(&self, heads: &Heads, _now: Time) -> Time {
+        heads.active().map(|leaf| self.lent_from(leaf)).min().unwrap_or(Time::NEVER)
     }
 
     fn admits(&self, leaf: usize, _size: u16, now: Time) -> bool {

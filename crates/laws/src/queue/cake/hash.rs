@@ -54,26 +54,36 @@ impl SetHash {
         Self { sets, ways: Vec::new(), hosts, directs: 0, hits: 0, misses: 0, collisions: 0 }
     }
 
-    /// The place of the queue of a flow, where `rotation` says what the queue at each place is.
-    pub(in crate::queue) fn queue_of(
+    /// The place of the queue that is in use for the flow with the hash `key`, if there is one, where
+    /// `rotation` says what the queue at each place is.
+    pub(in crate::queue) fn known(
+        &mut self,
+        key: u32,
+        rotation: impl Fn(u32) -> Rotation,
+    ) -> Option<u32> {
+        let (mut places, length) = self.sets.places(key);
+        self.ways.resize(length as usize, Way::default());
+        let first = places.clone().next();
+        let reserved = places.find(|place| self.ways[*place as usize].tag == key);
+        let known = reserved.filter(|queue| rotation(*queue) != Rotation::Idle);
+        self.directs += u64::from(known.is_some() && known == first);
+        self.hits += u64::from(known.is_some() && known != first);
+        known
+    }
+
+    /// The place of the queue of a flow that has none in use.
+    pub(in crate::queue) fn find(
         &mut self,
         key: FlowKey,
         rotation: impl Fn(u32) -> Rotation,
     ) -> u32 {
-        let (mut places, length) = self.sets.places(key.flow);
-        self.ways.resize(length as usize, Way::default());
+        let (mut places, _) = self.sets.places(key.flow);
         let first = places.clone().next().unwrap_or(0);
         let used = |queue: u32| rotation(queue) != Rotation::Idle;
-        if self.ways[first as usize].tag == key.flow && used(first) {
-            self.directs += 1;
-            return first;
-        }
         let reserved = places.clone().find(|place| self.ways[*place as usize].tag == key.flow);
         if let Some(queue) = reserved {
             self.hits += u64::from(queue != first);
-            if !used(queue) {
-                self.take(queue, key, false);
-            }
+            self.take(queue, key, false);
             return queue;
         }
         if let Some(queue) = places.find(|place| !used(*place)) {

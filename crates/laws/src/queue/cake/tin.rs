@@ -119,13 +119,18 @@ impl Tin {
         }
     }
 
-    /// The queue of a flow.
-    pub(in crate::queue) fn queue_of(&mut self, key: FlowKey) -> u32 {
+    /// The queue that is in use for the flow with the hash `key`, if there is one.
+    pub(in crate::queue) fn known(&mut self, key: u32) -> Option<u32> {
         let queues = &self.queues;
         let rotation = |at: u32| queues.get(at as usize).map_or(Rotation::Idle, |of| of.rotation);
-        let queue = self.hash.queue_of(key, rotation);
+        self.hash.known(key, rotation)
+    }
+
+    /// The queue of a flow that has none in use.
+    pub(in crate::queue) fn find(&mut self, key: FlowKey) -> u32 {
         self.queues.resize_with(self.hash.length(), FlowQueue::default);
-        queue
+        let queues = &self.queues;
+        self.hash.find(key, |queue| queues[queue as usize].rotation)
     }
 
     /// Append `packet` to `queue`.
@@ -252,7 +257,7 @@ impl Tin {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<(Time, Departure)> {
-        let queue = self.next_queue(first)?;
+        let queue = self.next_queue(first, None)?;
         self.served = queue;
         loop {
             let flow = &mut self.queues[queue as usize];
@@ -274,9 +279,30 @@ impl Tin {
         }
     }
 
+    /// Turn of a queue, where none holds packets but one that `own` names and its packet may pass,
+    /// if that is of this tin; returns whether it does. Else as [`Tin::dequeue`].
+    pub(in crate::queue) fn passes(
+        &mut self,
+        own: Option<(u32, &Packet)>,
+        first: bool,
+        now: Time,
+        stream: &mut Stream,
+    ) -> bool {
+        let Some(queue) = self.next_queue(first, own.map(|(own, _)| own)) else { return false };
+        self.served = queue;
+        let Some((_, packet)) = own.filter(|(own, _)| *own == queue) else {
+            self.emptied(queue, now);
+            return false;
+        };
+        // The last packet is not dropped, and one that has not waited is not marked.
+        self.queues[queue as usize].cobalt.decide(&self.law, (now, packet), now, stream);
+        true
+    }
+
     /// The queue to be served: at the first choice of a dequeue a decaying one, which is empty and
-    /// has to be looked after; else the first new or old one with bytes left to send.
-    fn next_queue(&mut self, first: bool) -> Option<u32> {
+    /// has to be looked after; else the first new or old one with bytes left to send. A packet is
+    /// to pass the queue `own`, which counts as one that holds it.
+    fn next_queue(&mut self, first: bool, own: Option<u32>) -> Option<u32> {
         let decaying = self.chains[DECAYING].first;
         if first && decaying != NONE {
             return Some(decaying);
@@ -289,7 +315,7 @@ impl Tin {
                 return Some(queue);
             }
             if flow.rotation == Rotation::Sparse {
-                if flow.packets.is_empty() {
+                if flow.packets.is_empty() && own != Some(queue) {
                     self.queues[queue as usize].rotation = Rotation::SparseWait;
                 } else {
                     self.queues[queue as usize].rotation = Rotation::Bulk;

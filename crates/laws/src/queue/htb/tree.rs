@@ -1,5 +1,7 @@
 //! The tree of classes as a scenario describes it.
 
+use std::collections::BTreeMap;
+
 use forebay_parameters::{
     DefaultValue, FieldType, Inner, Parameters, Problem, Section, did_you_mean, parameters,
 };
@@ -133,25 +135,22 @@ fn parents(
     all: &[HtbClassParameters],
 ) -> Result<Vec<Option<usize>>, Problem> {
     let mut parents = Vec::new();
+    let mut places = BTreeMap::new();
     for (number, (section, class)) in sections.iter().zip(all).enumerate() {
-        let before = &all[..number];
-        if before.iter().any(|other| other.name == class.name) {
+        let parent = class.parent.as_ref().map(|parent| places.get(parent).copied());
+        if places.insert(&class.name, number).is_some() {
             let message = format!("there is a class \"{}\" already", class.name);
             return Err(section.fail("name", message));
         }
-        let Some(parent) = &class.parent else {
-            parents.push(None);
-            continue;
-        };
-        let Some(place) = before.iter().position(|other| other.name == *parent) else {
-            let names = || before.iter().map(|other| other.name.as_str());
+        if let (Some(parent), Some(None)) = (&class.parent, parent) {
+            let names = || all[..number].iter().map(|other| other.name.as_str());
             let hint = did_you_mean(parent, names());
             let known = names().collect::<Vec<_>>().join(", ");
             let message =
                 format!("no class \"{parent}\" stands before this one{hint}; there are: {known}");
             return Err(section.fail("parent", message));
-        };
-        parents.push(Some(place));
+        }
+        parents.push(parent.flatten());
     }
     Ok(parents)
 }

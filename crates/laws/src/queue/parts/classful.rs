@@ -74,7 +74,7 @@ pub trait Scheduler: Send {
     }
 
     /// As [`QueueDisc::ready_at`], for the active classes.
-    fn ready_at(&self, _now: Time) -> Time {
+    fn ready_at(&self, _heads: &Heads, _now: Time) -> Time {
         Time::NEVER
     }
 
@@ -105,6 +105,12 @@ impl Heads {
     #[inline]
     pub fn active(&self) -> Classes<'_> {
         self.active.iter()
+    }
+
+    /// The active classes from `class` on, in the order of their numbers.
+    #[inline]
+    pub fn active_from(&self, class: usize) -> Classes<'_> {
+        self.active.iter_from(class)
     }
 
     /// A bit for each active class of the first 64, class 0 lowest.
@@ -295,7 +301,7 @@ impl<S: Scheduler> Classful<S> {
             self.totals[class].drops += 1;
             return;
         }
-        self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
+        self.classifier.admitted(class, packet, || queue.packets() > 1);
         self.scheduler.accepted(class, packet.size, now);
         if !self.heads.active.contains(class) {
             if queue.is_work_conserving() {
@@ -344,14 +350,14 @@ impl<S: Scheduler> Classful<S> {
     /// Look at the heads that are not known, also of classes that were held back.
     #[inline]
     fn look(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) {
-        let mut at = 0;
-        while let (Some(active), Some(held), Some(known)) =
-            (self.heads.active.word(at), self.held.word(at), self.known.word(at))
-        {
-            for class in classes_of(at, (active | held) & !known) {
+        let mut next = Some(0);
+        while let Some(at) = next {
+            let word = |set: &ClassSet| set.word(at).unwrap_or_default();
+            let asked = word(&self.heads.active) | word(&self.held);
+            for class in classes_of(at, asked & !word(&self.known)) {
                 self.look_at(class, now, stream, discard);
             }
-            at += 1;
+            next = self.heads.active.next_word(&self.held, at);
         }
     }
 
@@ -377,7 +383,7 @@ impl<S: Scheduler> Classful<S> {
                 }
             }
             None => {
-                if self.queues[class].backlog().packets > 0 {
+                if self.queues[class].packets() > 0 {
                     self.held.insert(class);
                 }
                 if was_active {
@@ -441,7 +447,7 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
             self.classes.departed(class, packet, *marked, now);
         }
         let size = self.heads.sizes[class];
-        let more = queue.backlog().packets > 0;
+        let more = queue.packets() > 0;
         self.known.remove(class);
         if !more {
             self.heads.active.remove(class);
@@ -467,7 +473,7 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
     fn ready_at(&self, now: Time) -> Time {
         let held = self.held.iter().map(|class| self.queues[class].ready_at(now)).min();
         let none = self.heads.active.is_empty();
-        let active = if none { Time::NEVER } else { self.scheduler.ready_at(now) };
+        let active = if none { Time::NEVER } else { self.scheduler.ready_at(&self.heads, now) };
         held.map_or(active, |held| held.min(active))
     }
 

@@ -52,26 +52,26 @@ impl Tuples {
 /// The hash function of a queue discipline, which spreads 5-tuples over queues.
 pub(in crate::queue) struct FlowHash {
     classifier: FlowClassifier,
-    /// Key of the hash function; drawn for the first packet if not given.
+    /// Key of the hash function, mixed; drawn for the first packet if not given.
     key: Option<u64>,
 }
 
 impl FlowHash {
     /// A hash function with the key `salt`; if there is none, with a random one.
     pub(in crate::queue) fn new(classifier: FlowClassifier, salt: Option<u64>) -> Self {
-        Self { classifier, key: salt }
+        Self { classifier, key: salt.map(mix) }
     }
 
     /// Replace the key by a random one.
     pub(in crate::queue) fn perturb(&mut self, stream: &mut Stream) {
-        self.key = Some(stream.below(u64::MAX));
+        self.key = Some(mix(stream.below(u64::MAX)));
     }
 
     /// The hash of a 5-tuple, 64 bits.
     #[inline]
     pub(in crate::queue) fn hash(&mut self, tuple: u64, stream: &mut Stream) -> u64 {
-        let key = *self.key.get_or_insert_with(|| stream.below(u64::MAX));
-        mix(mix(key) ^ tuple)
+        let key = *self.key.get_or_insert_with(|| mix(stream.below(u64::MAX)));
+        mix(key ^ tuple)
     }
 
     /// The hash of a 5-tuple or host in 32 bits; the number itself if flows are found by number.

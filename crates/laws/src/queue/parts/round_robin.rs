@@ -33,8 +33,12 @@ impl RoundRobin {
     /// `class` has no packets: what it has not used is lost.
     pub(in crate::queue) fn deactivate(&mut self, class: usize) {
         self.deficits[class] = 0;
-        self.granted &= self.turns.front() != Some(&class);
-        self.turns.retain(|other| *other != class);
+        if self.turns.front() == Some(&class) {
+            self.granted = false;
+            self.turns.pop_front();
+        } else {
+            self.turns.retain(|other| *other != class);
+        }
     }
 
     /// The class whose packet is next, where the packet at the head of a class costs `cost`.
