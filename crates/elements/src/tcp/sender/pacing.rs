@@ -30,9 +30,11 @@ impl Pacer {
     /// A segment leaves. Returns true if it is [paced](Pacer::sent).
     #[inline]
     pub(super) fn paces(&mut self) -> bool {
-        let paces = self.unpaced == 0;
-        self.unpaced -= u32::from(!paces);
-        paces
+        if self.unpaced == 0 {
+            return true;
+        }
+        self.unpaced -= 1;
+        false
     }
 
     /// A segment with `bytes` of data leaves; the next waits until it has passed at `rate`, in
