@@ -220,8 +220,8 @@ impl<'a> Analysis<'a> {
         Size::from_bytes(element.rate.map_or(u64::MAX, |rate| bytes(rate) as u64))
     }
 
-    /// Returns true if packets reach `me` only from links that send ahead. Where there are more than
-    /// can be merged, it takes time itself and its input in batches, which are sorted.
+    /// Returns true if packets reach `me` only from links that send ahead. Where there are more
+    /// than can be merged, it must take time itself, and so its input in batches, which are sorted.
     fn can_expect(&self, me: ElementId) -> bool {
         let upstreams = &self.upstreams[me.index()];
         let no_senders = !self.entered_on_time[me.index()] && !self.entered_late[me.index()];

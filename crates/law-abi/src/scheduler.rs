@@ -109,7 +109,7 @@ impl Scheduler for Chosen {
         !self.instance.law().has(flag::SHAPES)
     }
 
-    fn ready_at(&self, _now: Time) -> Time {
+    fn ready_at(&self, _heads: &Heads, _now: Time) -> Time {
         self.ready
     }
 

@@ -5,6 +5,7 @@
 //! channels and the lower bound on timestamps are those of R. M. Fujimoto, *Parallel and
 //! Distributed Simulation Systems*, 2000.
 
+use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +14,9 @@ use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::{Span, Time};
 
 use crate::detours::Detours;
-use crate::logical_process::Relay;
 use crate::routes::Routes;
 use crate::{
-    ChannelId, Context, Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId,
+    ChannelId, Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId,
     InputChannels, Observer, Packet, ReceiverId, RouteId, SackTable,
 };
 
@@ -81,10 +81,16 @@ impl PendingDeliveries {
     }
 }
 
-/// State that a link has lent, so that its packets are processed when they are sent.
+/// The part of a link that processes packets, as the core calls it.
+pub(crate) trait Process: Any + Send {
+    /// `packet` arrives at the link `me` at `at`.
+    fn process(&mut self, packet: &Packet, at: Time, me: ElementId, core: &mut Core);
+}
+
+/// Loan of the part of a link that processes packets, so that it does when they are sent.
 #[derive(Default)]
-pub struct Lent {
-    relay: Option<Box<dyn Relay>>,
+pub struct Loan {
+    relay: Option<Box<dyn Process>>,
     /// Packets that it may still process.
     left: u32,
 }
@@ -122,8 +128,8 @@ pub struct Core {
     pub modes: Vec<ExecutionMode>,
     /// Packets sent ahead and not yet processed by their receivers.
     pub channels: ChannelTable<Packet>,
-    /// What links have lent, by number: see [`ExecutionMode::relayed`].
-    pub relays: Vec<Lent>,
+    /// Loans of links, by number: see [`ExecutionMode::relayed`].
+    pub loans: Vec<Loan>,
     /// Lower bound on the timestamps still to come: every arrival up to then is already in the
     /// input channels, at all receivers that have any.
     pub lbts: Time,
@@ -189,14 +195,14 @@ impl Core {
         }
     }
 
-    /// Have a link that has lent what processes packets do so with `packet`, which arrives there at
-    /// `at`; or, where it must not yet, put it into the link's input channel.
+    /// Have what a link has lent process `packet`, which arrives there at `at`; or, where it must
+    /// not yet, put it into the link's input channel.
     #[inline(never)]
     fn relay(&mut self, (receiver, channel): (ReceiverId, ChannelId), packet: &Packet, at: Time) {
-        let lent = &mut self.relays[receiver.index()];
-        lent.left -= 1;
-        let ends = lent.left == 0 || at > self.sync_time;
-        let Some(mut relay) = lent.relay.take_if(|_| !ends) else {
+        let loan = &mut self.loans[receiver.index()];
+        loan.left -= 1;
+        let ends = loan.left == 0 || at > self.sync_time;
+        let Some(mut relay) = loan.relay.take_if(|_| !ends) else {
             self.channels.inputs_mut(receiver).end_diversion();
             let sent = self.channels.send(receiver, channel, packet, at);
             debug_assert!(sent, "the diversion has ended");
@@ -205,24 +211,23 @@ impl Core {
         let taken = self.channels.receive_at_once(receiver, packet, at);
         self.counters.hops += taken;
         self.virtual_events += taken as i64;
-        let me = receiver.element();
-        relay.relay(packet, &mut Context { core: self, me, now: at, local: None });
-        self.relays[receiver.index()].relay = Some(relay);
+        relay.process(packet, at, receiver.element(), self);
+        self.loans[receiver.index()].relay = Some(relay);
     }
 
     /// The element `me` lends `relay`; no packet waits in its input channel.
-    pub(crate) fn lend(&mut self, me: ElementId, relay: Box<dyn Relay>) {
-        if self.relays.len() <= me.index() {
-            self.relays.resize_with(me.index() + 1, Lent::default);
+    pub(crate) fn lend(&mut self, me: ElementId, relay: Box<dyn Process>) {
+        if self.loans.len() <= me.index() {
+            self.loans.resize_with(me.index() + 1, Loan::default);
         }
         self.channels.inputs_mut(me.into()).divert();
-        self.relays[me.index()] = Lent { relay: Some(relay), left: MAX_RELAYED };
+        self.loans[me.index()] = Loan { relay: Some(relay), left: MAX_RELAYED };
     }
 
-    /// What the element `me` has lent, back.
-    pub(crate) fn reclaim(&mut self, me: ElementId) -> Option<Box<dyn Relay>> {
+    /// The end of a loan of the element `me`: returns what it has lent.
+    pub(crate) fn reclaim(&mut self, me: ElementId) -> Option<Box<dyn Process>> {
         self.channels.inputs_mut(me.into()).end_diversion();
-        self.relays.get_mut(me.index())?.relay.take()
+        self.loans.get_mut(me.index())?.relay.take()
     }
 
     /// Count the arrival at `at` of `packet`, which was sent ahead to a sink and has so many bytes

@@ -364,7 +364,7 @@ impl Signal {
 pub struct ControlNeeds {
     /// A [`RateSample`] of every acknowledgement: the sender keeps a record of each segment.
     pub samples: bool,
-    /// What these tell of the state of the connection when a segment was sent, and rates of
+    /// Samples with the state of the connection when a segment was sent, and with rates of
     /// delivery, which follow from it; and a [`LostSegment`] for each that is lost. The sender
     /// keeps that state beside each record.
     pub rates: bool,

@@ -9,8 +9,9 @@ use std::any::Any;
 use forebay_kernel::Forward;
 use forebay_units::Time;
 
+use crate::core::{Core, Process};
 use crate::routes::{NextHop, PassThrough};
-use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
+use crate::{Context, Counters, ElementId, ExecutionMode, InputChannels, Packet};
 
 /// Behaviour of an element with lookahead besides [`crate::Element`]; one without says
 /// `impl LogicalProcess for Mine {}`.
@@ -37,6 +38,13 @@ pub trait Relay: Any + Send {
     fn relay(&mut self, packet: &Packet, cx: &mut Context<'_>);
 }
 
+impl<R: Relay> Process for R {
+    #[inline]
+    fn process(&mut self, packet: &Packet, at: Time, me: ElementId, core: &mut Core) {
+        self.relay(packet, &mut Context { core, me, now: at, local: None });
+    }
+}
+
 /// Operations that [`Context`] offers to elements with lookahead.
 pub trait LookaheadContext {
     /// Returns the execution mode of this element. Asked when the run begins.
@@ -53,16 +61,16 @@ pub trait LookaheadContext {
     #[must_use]
     fn pass_through(&mut self) -> Option<PassThrough>;
 
-    /// Lend `relay`, which then processes each packet in the call that sends it to this element. Only
-    /// if [`ExecutionMode::relayed`], and with no packet in the input channel.
+    /// Lend `relay`, which then processes each packet in the call that sends it to this element.
+    /// Only if [`ExecutionMode::relayed`], and with no packet in the input channel.
     ///
     /// It processes no more than so many packets, nor any that arrives after the time up to which
     /// this element may run ahead. The packet after these comes by the input channel, and the
     /// element takes back what it has lent before it processes it.
-    fn lend(&mut self, relay: Box<dyn Relay>);
+    fn lend<R: Relay>(&mut self, relay: Box<R>);
 
-    /// What this element has lent, back; `None` if it has lent nothing.
-    fn reclaim(&mut self) -> Option<Box<dyn Relay>>;
+    /// End the loan; returns what was lent, `None` if nothing was.
+    fn reclaim<R: Relay>(&mut self) -> Option<Box<R>>;
 
     /// Before which time no event concerns this element, given the timers set so far: for
     /// [`LookaheadContext::continue_at`]. Called from [`crate::Element::wake`].
@@ -166,12 +174,13 @@ impl LookaheadContext for Context<'_> {
         self.inputs().is_single().then_some(pass_through)
     }
 
-    fn lend(&mut self, relay: Box<dyn Relay>) {
+    fn lend<R: Relay>(&mut self, relay: Box<R>) {
         self.core.lend(self.me, relay);
     }
 
-    fn reclaim(&mut self) -> Option<Box<dyn Relay>> {
-        self.core.reclaim(self.me)
+    fn reclaim<R: Relay>(&mut self) -> Option<Box<R>> {
+        let lent: Box<dyn Any> = self.core.reclaim(self.me)?;
+        lent.downcast().ok()
     }
 
     #[inline]
@@ -308,10 +317,8 @@ mod tests {
     use forebay_units::Span;
 
     use super::*;
-    use crate::core::{Core, LocalTimers, PendingDelivery, Sink};
-    use crate::{
-        ChannelId, Destination, ElementId, FlowCount, FlowId, ReceiverId, RouteId, SinkId,
-    };
+    use crate::core::{LocalTimers, PendingDelivery, Sink};
+    use crate::{ChannelId, Destination, FlowCount, FlowId, ReceiverId, RouteId, SinkId};
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -493,7 +500,7 @@ mod tests {
         }
     }
 
-    /// What a link has lent processes each packet in the call that sends it, up to the time of the
+    /// A loan processes each packet in the call that sends it, up to the time of the
     /// next synchronisation; the next one comes by the channel, of which the link is notified, and
     /// counters are the same either way.
     #[test]
@@ -512,10 +519,8 @@ mod tests {
         };
         assert_eq!(numbers(2), [(1, 997), (2, 1007)]);
         assert_eq!(numbers(1), [(3, 1001), (4, 1002)]);
-        let lent: Option<Box<dyn Any>> =
-            context(&mut core, 1, 0).reclaim().map(|relay| relay as Box<dyn Any>);
-        assert!(lent.is_some_and(|lent| lent.is::<Sender>()));
-        assert!(context(&mut core, 1, 0).reclaim().is_none());
+        assert!(context(&mut core, 1, 0).reclaim::<Sender>().is_some());
+        assert!(context(&mut core, 1, 0).reclaim::<Sender>().is_none());
     }
 
     /// An element sees its own bounds and channels: packets are known up to the channel clocks, and

@@ -54,7 +54,8 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         if SHAPES { free_at.max(self.held_until) } else { free_at }
     }
 
-    /// From now on, packets may pass an idle link without being in the queue, if nobody looks there.
+    /// From now on, packets may pass an idle link without being in the queue, unless observers see
+    /// the queue.
     pub(super) fn let_pass(&mut self, unobserved: bool) {
         self.passes = unobserved && self.notifier.is_none();
     }

@@ -5,11 +5,9 @@
 //! (Chandy and Misra, CACM 24 (1981) 198-206; Fujimoto, *Parallel and Distributed Simulation
 //! Systems*, 2000).
 //!
-//! Where only one other element leads to the link, nothing can come between its packets. Where there
-//! are few at a time, they need no channel: they are processed in the call that sends them
+//! Where only one other element leads to the link, nothing can come between its packets. Where
+//! there are few at a time, they need no channel: they are processed in the call that sends them
 //! ([`Relay`]).
-
-use std::any::Any;
 
 use forebay_kernel::{Forward, Receive};
 use forebay_laws::queue::AnyDropPolicy;
@@ -40,7 +38,7 @@ pub(super) struct FifoLink {
     fifo: Option<Box<Fifo>>,
 }
 
-/// What processes packets: the queue and its policy.
+/// The part of a link that processes packets: its queue and its policy.
 struct Fifo {
     policy: AnyDropPolicy,
     queueing: Queueing,
@@ -59,13 +57,13 @@ impl FifoLink {
         }
     }
 
-    /// What processes packets, which is taken back if it is lent.
+    /// The part that processes packets, taken back if it is lent.
     #[inline(always)]
     fn own(&mut self, cx: &mut Context<'_>) -> &mut Fifo {
-        self.fifo.get_or_insert_with(|| reclaimed(cx))
+        self.fifo.get_or_insert_with(|| cx.reclaim().expect("a link has or has lent what it needs"))
     }
 
-    /// Lend what processes packets if nothing is pending and batches have been small.
+    /// Lend the part that processes packets if nothing is pending and batches have been small.
     #[inline]
     fn lend(&mut self, cx: &mut Context<'_>) {
         if self.fifo.as_mut().is_some_and(|fifo| fifo.is_to_be_lent())
@@ -74,12 +72,6 @@ impl FifoLink {
             self.fifo.take().into_iter().for_each(|fifo| cx.lend(fifo));
         }
     }
-}
-
-#[cold]
-fn reclaimed(cx: &mut Context<'_>) -> Box<Fifo> {
-    let lent: Option<Box<dyn Any>> = cx.reclaim().map(|lent| lent as Box<dyn Any>);
-    lent.and_then(|lent| lent.downcast().ok()).expect("a link has or has lent what it needs")
 }
 
 impl Relay for Fifo {

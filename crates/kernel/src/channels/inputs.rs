@@ -18,7 +18,7 @@ use crate::{ChannelId, Digest, ElementId, Forward, earlier_of};
 pub struct InputChannels<M> {
     /// None where there are more than can be merged, and while messages are diverted.
     pub(super) channels: Vec<Channel<M>>,
-    /// What there is in place of `channels`.
+    /// Channels that are not merged, in place of `channels`.
     pub(super) aside: Aside<M>,
     /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
     pub(super) wake_time: Time,

@@ -366,7 +366,7 @@ fn more_channels_than_can_be_merged_are_taken_in_order() {
     assert_eq!((notified(&table), table.flush), (vec![0], true));
 }
 
-/// While a receiver diverts what is sent to it, its channels take nothing; after that they go on.
+/// While a receiver diverts what is sent to it, its channels take nothing; then they do again.
 #[test]
 fn diverted_messages_are_refused() {
     let only = (vec![ElementId::new(3)], true);

@@ -88,8 +88,8 @@ impl HtbClass {
     /// Size that a bucket covers unless it is in debt.
     const NOTHING: Size = Size::from_bytes(0);
 
-    /// A packet of `size` leaves at `now`, which it borrows from an ancestor if `borrows`. Gives the
-    /// times from which it is within its rate, and its ceiling.
+    /// A packet of `size` leaves at `now`, which it borrows from an ancestor if `borrows`. Returns
+    /// the times from which it is within its rate, and its ceiling.
     fn charge(&mut self, size: u16, borrows: bool, now: Time) -> (Time, Time) {
         let span = now.since(self.updated);
         self.updated = now;

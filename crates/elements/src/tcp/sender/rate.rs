@@ -46,7 +46,7 @@ struct Newest {
     repeated: bool,
 }
 
-/// What acknowledgements deliver.
+/// Volumes and segments that acknowledgements deliver.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     /// In all (C.delivered).
@@ -71,8 +71,8 @@ impl Delivery {
         newest
     }
 
-    /// What the acknowledgement says, now that all that it delivers is known. Rates, and what does
-    /// not come from segments, are left out.
+    /// The sample of an acknowledgement, now that all that it delivers is known. Rates, and what
+    /// does not come from segments, are left out.
     #[inline(always)]
     pub(super) fn sample(&mut self, volume: Volume, now: Time) -> RateSample {
         let newest = self.newest.take().filter(|newest| !newest.repeated);

@@ -54,8 +54,8 @@ impl SetHash {
         Self { sets, ways: Vec::new(), hosts, directs: 0, hits: 0, misses: 0, collisions: 0 }
     }
 
-    /// The place of the queue that is in use for the flow with the hash `key`, if there is one, where
-    /// `rotation` says what the queue at each place is.
+    /// The place of the queue that is in use for the flow with the hash `key`, if there is one,
+    /// where `rotation` says what the queue at each place is.
     pub(in crate::queue) fn known(
         &mut self,
         key: u32,

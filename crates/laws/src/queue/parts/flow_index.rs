@@ -117,8 +117,7 @@ mod tests {
         }
     }
 
-    /// An index takes the memory that the queues in use need, not that of all there could be: many
-    /// links have few flows.
+    /// An index grows with the queues in use, as most links have few flows.
     #[test]
     fn an_index_is_as_large_as_it_is_used() {
         let mut index = FlowIndex::new(1024);

@@ -437,7 +437,7 @@ mod tests {
         queues
     }
 
-    /// Whether an arrival in `flow` makes it active.
+    /// Returns true if an arrival in `flow` makes it active.
     fn activates(queues: &mut FlowQueues<()>, flow: u32) -> bool {
         let before = queues.activations();
         queues.arrived(flow);
