@@ -54,11 +54,11 @@ impl Partition {
         let Some(mut timers) = self.groups[group].timers.take() else { return true };
         self.pause_at = self.core.virtual_events + MAX_RUN_EVENTS;
         let now = self.core.event_list.now();
-        // Upstream links decide departures lazily: have those that hold packets send ahead what has
-        // left by now.
+        // Upstream links decide departures lazily: have them send ahead what has left by now, but
+        // for those whose packets are relayed, which have nothing to decide.
         for channel in ChannelId::all(self.core.channels.inputs(host.into()).count()) {
             let upstream = self.core.channels.inputs(host.into()).upstream(channel);
-            if self.core.channels.inputs(upstream.into()).next_at() == Time::NEVER {
+            if self.core.channels.inputs(upstream.into()).is_diverted() {
                 continue;
             }
             let cx = &mut Context::of(&mut self.core, upstream, now);
@@ -357,27 +357,27 @@ mod tests {
         assert_eq!(at_hosts(&log), expected);
     }
 
-    /// The links that lead to a group send ahead what has left before it executes, so that it finds
-    /// all that has arrived; those that hold nothing are not asked, of which it may have many.
+    /// The links that lead to a group send ahead what has left before it executes, whether packets
+    /// come to them or wait in them, so that the group finds all that has arrived. Those whose
+    /// packets are relayed have sent it: a group may have many of them.
     #[test]
-    fn a_group_asks_the_links_that_hold_packets() {
+    fn a_group_asks_the_links_that_lead_to_it() {
         let mut stubs = Stubs::new();
         stubs.add(wire(10), idle);
         stubs.add(link(10), |call, cx| {
-            if call == Call::Notify && cx.now() > Time::ZERO {
+            if call == Call::Notify {
                 cx.send_ahead(&packet(2, RouteId::new(0)), at(25));
             }
         });
         stubs.add(SILENT, idle);
-        let route = stubs.route(&[0, 1, 2]);
+        stubs.route(&[0, 1, 2]);
         let (mut partition, log) = begun(stubs);
         partition.core.event_list.advance_to(at(20));
         partition.run_group(0);
-        assert_eq!(log.take(), []);
-        partition.core.channels.notify_before(ReceiverId::new(1), Time::ZERO);
-        send_ahead(&mut partition.core.channels, (1, 0), &packet(1, route), at(15));
-        partition.run_group(0);
         assert_eq!(log.take(), [(1, 20, "notify", 0), (2, 25, "receive", 2)]);
+        partition.core.channels.inputs_mut(ReceiverId::new(1)).divert();
+        partition.run_group(0);
+        assert_eq!(log.take(), []);
     }
 
     /// A group flushes a receiver as soon as its channel holds a batch of 64, in the midst of its
@@ -411,8 +411,8 @@ mod tests {
         partition.run_group(0);
         let seen = log.take();
         let flushed = seen.iter().position(|(me, _, what, _)| (*me, *what) == (2, "notify"));
-        // First come 64 packets.
-        assert_eq!(flushed, Some(64));
+        // First link 0 is notified, then come 64 packets.
+        assert_eq!(flushed, Some(65));
         assert_eq!(seen.iter().filter(|(_, _, what, _)| *what == "receive").count(), 100);
         assert_eq!(partition.core.channels.inputs(ReceiverId::new(2)).waiting(), 36);
     }
@@ -450,8 +450,14 @@ mod tests {
         assert_eq!(send((0, 2, 1), 105), (1100, 1));
         assert_eq!(send((1, 3, 2), 50), (1050, 2));
         assert!(partition.advance(at(5000), u64::MAX));
-        // The second event has nothing left to do.
-        let expected = [(1, 50, "receive", 3), (1, 100, "receive", 1), (1, 105, "receive", 2)];
+        // The second event has nothing left to do: links are notified once.
+        let expected = [
+            (0, 1050, "notify", 0),
+            (2, 1050, "notify", 0),
+            (1, 50, "receive", 3),
+            (1, 100, "receive", 1),
+            (1, 105, "receive", 2),
+        ];
         assert_eq!(log.take(), expected);
         // Two entries of the event list that are no events of the model, and three packets that
         // are.

@@ -265,8 +265,10 @@ mod tests {
         partition.core.event_list.insert(at(25), ElementId::new(4), 6);
         partition.core.event_list.insert(at(31), ElementId::new(4), 7);
         partition.pass_window(at(30));
-        // The event that is due; then the host, up to the end; then the link at the boundary.
-        let expected = [(4, 25, "wake", 6), (1, 30, "receive", 1), (3, 30, "notify", 0)];
+        // The event that is due; then the host, once the link before it has sent what has left, up
+        // to the end; then the link at the boundary.
+        let expected =
+            [(4, 25, "wake", 6), (0, 30, "notify", 0), (1, 30, "receive", 1), (3, 30, "notify", 0)];
         assert_eq!(stubs.log.take(), expected);
         let core = &partition.core;
         assert_eq!((core.sync_time, core.lbts, core.event_list.now()), (at(30), at(30), at(30)));
@@ -281,7 +283,7 @@ mod tests {
         send_ahead(&mut partition.core.channels, (1, 0), &packet(1, RouteId::new(0)), at(30));
         partition.finish(at(40));
         let counts = (0..5).map(|me| (me, 40, "count", 0));
-        let group = [(1, 30, "receive", 1)];
+        let group = [(0, 40, "notify", 0), (1, 30, "receive", 1)];
         assert_eq!(stubs.log.take(), group.into_iter().chain(counts).collect::<Vec<_>>());
         // Each stub says that it holds one packet.
         assert_eq!(partition.held(), 5);
