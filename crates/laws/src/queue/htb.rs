@@ -266,6 +266,10 @@ impl Scheduler for Htb {
         self.lender(leaf, now).is_some()
     }
 
+    fn serves_what_it_admits(&self) -> bool {
+        true
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         for (number, class) in self.classes.iter().enumerate() {
             visit(&format!("htb_tokens.{number}"), class.tokens.bytes());

@@ -84,6 +84,12 @@ pub trait Scheduler: Send {
         true
     }
 
+    /// Returns true if [`Scheduler::select`] chooses a class that is [admitted](Scheduler::admits)
+    /// and alone active.
+    fn serves_what_it_admits(&self) -> bool {
+        self.is_work_conserving()
+    }
+
     /// As [`QueueDisc::probes`].
     fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
@@ -422,8 +428,10 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         let idle_since =
             Some(idle_since).filter(|_| self.scheduler.admits(class, packet.size, now));
         // Classes that have lost all that they held are still to be found out.
-        let none = self.heads.active.is_empty() && self.held.is_empty();
-        if let (Some(since), true, false) = (idle_since, none, self.classes.counts()) {
+        let alone = self.heads.active.is_empty()
+            && self.held.is_empty()
+            && self.scheduler.serves_what_it_admits();
+        if let (Some(since), true, false) = (idle_since, alone, self.classes.counts()) {
             return self.pass_idle_in(class, packet, since, now, (stream, discard));
         }
         Some(self.enqueue_in(class, packet, idle_since, now, (stream, discard)))
