@@ -112,7 +112,8 @@ pub trait LookaheadContext {
     /// Forward the packets of `inputs`, taken by [`LookaheadContext::take_inputs`] and a single
     /// channel, that arrive by `limit` to the given channel of the next receiver in one pass:
     /// `transmit` writes each with the time at which it gets there. Stops when that channel may not
-    /// hold more; does nothing if packets for that receiver are relayed.
+    /// hold more; does nothing if packets for that receiver are relayed, or come by very many
+    /// channels.
     fn forward_all(
         &mut self,
         inputs: &mut InputChannels,
@@ -253,7 +254,7 @@ impl LookaheadContext for Context<'_> {
         mut transmit: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Forward,
     ) {
         let PassThrough { receiver, channel } = pass_through;
-        if self.core.channels.inputs(receiver).is_diverted() {
+        if !self.core.channels.inputs(receiver).is_merged() {
             return;
         }
         let pause = inputs.pause_before(limit);

@@ -115,6 +115,13 @@ impl<M: Message> InputChannels<M> {
         matches!(self.aside, Aside::Diverted(_))
     }
 
+    /// Returns true if messages go into channels that are merged, so that
+    /// [`InputChannels::forward_into`] can move some there.
+    #[inline]
+    pub fn is_merged(&self) -> bool {
+        !self.channels.is_empty()
+    }
+
     #[inline]
     pub(super) fn inbox(&self) -> Option<&Inbox<M>> {
         if let Aside::Inbox(inbox) = &self.aside { Some(inbox) } else { None }
@@ -216,8 +223,8 @@ impl<M: Message> InputChannels<M> {
     }
 
     /// Move the packets of the only channel that arrive by `limit` into `channel` of `to`, the
-    /// input channels of another receiver: `transfer` writes each with its arrival time there.
-    /// Returns that of the first packet moved, if there is one.
+    /// [merged](InputChannels::is_merged) input channels of another receiver: `transfer` writes
+    /// each with its arrival time there. Returns that of the first packet moved, if there is one.
     #[inline(always)]
     pub fn forward_into(
         &mut self,
