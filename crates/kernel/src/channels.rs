@@ -9,7 +9,7 @@ use forebay_units::Time;
 
 use self::inputs::Aside;
 use crate::inbox::Inbox;
-use crate::kway_merge::{Message, Timed};
+use crate::kway_merge::{MAX_BATCH, Message, Timed};
 use crate::{ChannelId, Digest, ElementId, ReceiverId, RingBuffer};
 
 mod inputs;
@@ -25,9 +25,6 @@ const MANY: usize = 8;
 /// Packets sent into one channel in a row, at most, before [`ChannelTable::flush`] has its sender
 /// pause: a run that is to stop does so there.
 const STRIDE: usize = 4096;
-
-/// Packets of a channel that are processed at most before the receiver pauses.
-const MAX_BATCH: usize = 1 << 16;
 
 /// Packets of a channel that are prefetched for together, before they are processed.
 const PREFETCHED: usize = 16;

@@ -3,11 +3,8 @@
 
 use forebay_units::Time;
 
-use crate::kway_merge::{Message, Receive};
+use crate::kway_merge::{MAX_BATCH, Message, Receive};
 use crate::{ChannelId, Digest, ElementId};
-
-/// Messages that are processed at most before the receiver pauses.
-const MAX_BATCH: usize = 1 << 16;
 
 /// Keys that are searched rather than sorted, where most are not due for long.
 const FEW: usize = 256;

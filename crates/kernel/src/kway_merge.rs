@@ -30,6 +30,9 @@ pub trait Receive<M> {
     fn pause(&mut self) {}
 }
 
+/// Messages of a channel that are processed at most before the receiver [pauses](Receive::pause).
+pub(crate) const MAX_BATCH: usize = 1 << 16;
+
 /// A message and its timestamp: when it arrives.
 pub type Timed<M> = (M, Time);
 

@@ -379,7 +379,7 @@ pub struct ControlNeeds {
 /// Sample that an acknowledgement gives of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
 /// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data. A law that needs no
 /// [rates](ControlNeeds::rates) finds `None`, 0 and false in what is marked so.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RateSample {
     /// The current time.
     pub now: Time,

@@ -57,7 +57,8 @@ pub trait LookaheadContext {
     fn next_hop(&self) -> Option<NextHop>;
 
     /// The path for [`LookaheadContext::forward_all`], if all packets of this element come by one
-    /// channel and leave by one channel. Asked when the run begins.
+    /// channel and leave by one channel, which the receiver merges with its others. Asked when the
+    /// run begins.
     #[must_use]
     fn pass_through(&mut self) -> Option<PassThrough>;
 
@@ -112,8 +113,7 @@ pub trait LookaheadContext {
     /// Forward the packets of `inputs`, taken by [`LookaheadContext::take_inputs`] and a single
     /// channel, that arrive by `limit` to the given channel of the next receiver in one pass:
     /// `transmit` writes each with the time at which it gets there. Stops when that channel may not
-    /// hold more; does nothing if packets for that receiver are relayed, or come by very many
-    /// channels.
+    /// hold more; does nothing if packets for that receiver are relayed.
     fn forward_all(
         &mut self,
         inputs: &mut InputChannels,
@@ -172,7 +172,8 @@ impl LookaheadContext for Context<'_> {
     fn pass_through(&mut self) -> Option<PassThrough> {
         let NextHop(hop) = self.next_hop()?;
         let pass_through = PassThrough { receiver: hop.receiver, channel: hop.channel };
-        self.inputs().is_single().then_some(pass_through)
+        let merged = self.core.channels.inputs(hop.receiver).is_merged();
+        (merged && self.inputs().is_single()).then_some(pass_through)
     }
 
     fn lend<R: Relay>(&mut self, relay: Box<R>) {
@@ -314,7 +315,7 @@ impl LookaheadContext for Context<'_> {
 
 #[cfg(test)]
 mod tests {
-    use forebay_kernel::{ChannelTable, Digest, EventList, Message};
+    use forebay_kernel::{ChannelTable, Digest, EventList, MAX_CHANNELS, Message};
     use forebay_units::Span;
 
     use super::*;
@@ -490,6 +491,19 @@ mod tests {
         packet(1, 0).received(at(10), &mut digest);
         packet(2, 0).received(at(20), &mut digest);
         assert_eq!(core.channels.digest(ReceiverId::new(1)), digest);
+    }
+
+    /// No pass-through leads to a receiver with more channels than are merged: it has none of them
+    /// into which packets could be moved.
+    #[test]
+    fn a_pass_through_leads_to_channels_that_are_merged() {
+        for (upstreams, merged) in [(MAX_CHANNELS, true), (MAX_CHANNELS + 1, false)] {
+            let mut core = core();
+            let single = (vec![ElementId::new(0)], true);
+            let many = (ElementId::all(upstreams).collect(), true);
+            core.channels = ChannelTable::new(&[(vec![], true), single, many]);
+            assert_eq!(context(&mut core, 1, 0).pass_through().is_some(), merged);
+        }
     }
 
     /// Sends ahead what it is given, 7 ps later.

@@ -54,10 +54,10 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         if SHAPES { free_at.max(self.held_until) } else { free_at }
     }
 
-    /// From now on, packets may pass an idle link without being in the queue, unless observers see
-    /// the queue.
-    pub(super) fn let_pass(&mut self, unobserved: bool) {
-        self.passes = unobserved && self.notifier.is_none();
+    /// The run begins: a packet may pass an idle link without being in the queue if the link has
+    /// it `pass`, and no detector is asked about the queue.
+    pub(super) fn let_pass(&mut self, pass: bool) {
+        self.passes = pass && self.notifier.is_none();
     }
 
     /// `packet` arrives at `now` at a link that has been idle since `idle_since`, if it is. The

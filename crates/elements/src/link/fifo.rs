@@ -66,10 +66,9 @@ impl FifoLink {
     /// Lend the part that processes packets if nothing is pending and batches have been small.
     #[inline]
     fn lend(&mut self, cx: &mut Context<'_>) {
-        if self.fifo.as_mut().is_some_and(|fifo| fifo.is_to_be_lent())
-            && cx.inputs().first().is_none()
-        {
-            self.fifo.take().into_iter().for_each(|fifo| cx.lend(fifo));
+        let goes = |fifo: &mut Box<Fifo>| fifo.is_to_be_lent() && cx.inputs().first().is_none();
+        if let Some(fifo) = self.fifo.take_if(goes) {
+            cx.lend(fifo);
         }
     }
 }

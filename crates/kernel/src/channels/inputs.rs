@@ -2,10 +2,10 @@
 
 use forebay_units::{Span, Time};
 
-use super::{Channel, MAX_BATCH, PREFETCHED};
+use super::{Channel, PREFETCHED};
 use crate::inbox::Inbox;
 use crate::kway_merge::{
-    MAX_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
+    MAX_BATCH, MAX_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
 };
 use crate::{ChannelId, Digest, ElementId, Forward, earlier_of};
 
@@ -194,6 +194,7 @@ impl<M: Message> InputChannels<M> {
     }
 
     /// Take the first packet if it arrives by `limit`. It is borrowed until the next is taken.
+    /// Packets of more channels than can be merged are taken [together](Self::take_all) instead.
     #[inline(always)]
     pub fn take(&mut self, limit: Time) -> Option<(&M, Time)> {
         let (channel, at) = self.next_index();

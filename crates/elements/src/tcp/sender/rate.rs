@@ -79,28 +79,13 @@ impl Delivery {
         let before = std::mem::replace(&mut self.before, (self.delivered, volume.lost));
         RateSample {
             now,
-            acked: 0,
             newly_delivered: self.delivered - before.0,
             newly_lost: volume.lost - before.1,
             delivered: self.delivered,
-            prior_delivered: None,
-            rate: None,
-            app_limited: false,
             rtt: newest.map(|newest| now.since(newest.sent)),
-            one_way: Span::ZERO,
-            srtt: None,
-            prior_in_flight: 0,
             in_flight: volume.in_flight,
-            sent_in_flight: 0,
-            lost_since: 0,
-            recovering: false,
-            cwnd_limited: false,
-            paced: false,
             selective: true,
-            ece: false,
-            newly_marked: 0,
-            una: 0,
-            max: 0,
+            ..RateSample::default()
         }
     }
 }
