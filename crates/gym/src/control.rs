@@ -139,7 +139,7 @@ impl CongestionControl for AgentControl {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, rates: true, ..ControlNeeds::default() }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

@@ -154,7 +154,7 @@ impl CongestionControl for Outer {
         let law = self.instance.law();
         ControlNeeds {
             samples: law.has(flag::SAMPLES),
-            rates: law.has(flag::SAMPLES),
+            without_rates: false,
             exact_marks: law.has(flag::EXACT_MARKS),
             l4s: law.has(flag::L4S),
         }

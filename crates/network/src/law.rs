@@ -362,12 +362,12 @@ impl Signal {
 /// signals. Senders whose law needs nothing pay for nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ControlNeeds {
-    /// A [`RateSample`] of every acknowledgement: the sender keeps a record of each segment.
+    /// A [`RateSample`] of every acknowledgement and a [`LostSegment`] for each that is lost: the
+    /// sender keeps a record of each segment, with the state of the connection when it was sent.
     pub samples: bool,
-    /// Samples with the state of the connection when a segment was sent, and with rates of
-    /// delivery, which follow from it; and a [`LostSegment`] for each that is lost. The sender
-    /// keeps that state beside each record.
-    pub rates: bool,
+    /// Spares the sender that state: samples are without what follows from it, rates of delivery
+    /// above all, and lost segments are not reported.
+    pub without_rates: bool,
     /// A receiver that echoes which segments were marked (RFC 8257, section 3.2), and segments that
     /// are ECN-capable even if sent again, where ECN is used at all.
     pub exact_marks: bool,
@@ -377,8 +377,8 @@ pub struct ControlNeeds {
 }
 
 /// Sample that an acknowledgement gives of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
-/// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data. A law that needs no
-/// [rates](ControlNeeds::rates) finds `None`, 0 and false in what is marked so.
+/// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data. A law
+/// [without rates](ControlNeeds::without_rates) finds `None`, 0 and false in what is marked so.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RateSample {
     /// The current time.

@@ -75,7 +75,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, exact_marks: true, ..ControlNeeds::default() }
+        ControlNeeds { samples: true, without_rates: true, exact_marks: true, l4s: false }
     }
 
     /// Section 3.3, steps 1 to 8.

@@ -249,7 +249,7 @@ impl CongestionControl for Prague {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, rates: false, exact_marks: true, l4s: true }
+        ControlNeeds { samples: true, without_rates: true, exact_marks: true, l4s: true }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

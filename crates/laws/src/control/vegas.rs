@@ -114,7 +114,7 @@ impl CongestionControl for Vegas {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, ..ControlNeeds::default() }
+        ControlNeeds { samples: true, without_rates: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

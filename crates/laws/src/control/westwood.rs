@@ -106,7 +106,7 @@ impl CongestionControl for Westwood {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, ..ControlNeeds::default() }
+        ControlNeeds { samples: true, without_rates: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, _window: &mut Window, sample: &RateSample) {

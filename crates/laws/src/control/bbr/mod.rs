@@ -453,7 +453,7 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, rates: true, ..ControlNeeds::default() }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

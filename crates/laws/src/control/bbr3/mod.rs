@@ -466,7 +466,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, rates: true, ..ControlNeeds::default() }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn lost(&mut self, window: &mut Window, segment: &LostSegment, now: Time) {
