@@ -1,7 +1,7 @@
 //! Input of a receiver with many senders: packets in the order in which they are sent, which are
 //! sorted when they are due. Few are sent long before, so that each sort is of about what is taken.
 
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::kway_merge::{MAX_BATCH, Message, Receive};
 use crate::{ChannelId, Digest, ElementId};
@@ -23,29 +23,41 @@ fn time_of(key: Key) -> Time {
 }
 
 #[inline(always)]
+fn channel_of(key: Key) -> usize {
+    (key >> 32) as u32 as usize
+}
+
+#[inline(always)]
 fn place_of(key: Key) -> usize {
     key as u32 as usize
 }
 
-/// Moves for each key beyond which sorting by insertion costs more than any other way.
-const MAX_MOVES: usize = 8;
+/// Number of bits that numbers below `count` take.
+fn bits(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
 
-/// Sort `keys`, most of which are not far from their places, since senders act about in the order
-/// of time: by insertion (Knuth, vol. 3, section 5.2.1), unless that turns out to take many moves.
-#[inline]
-fn sort(keys: &mut [Key]) {
-    let mut moves = MAX_MOVES * keys.len();
-    for end in 1..keys.len() {
-        let (key, mut place) = (keys[end], end);
-        while place > 0 && keys[place - 1] > key {
-            keys[place] = keys[place - 1];
-            place -= 1;
-        }
-        keys[place] = key;
-        match moves.checked_sub(end - place) {
-            Some(left) => moves = left,
-            None => return keys.sort_unstable(),
-        }
+/// Bits of a channel, and of a place, in short keys.
+type Widths = (u32, u32);
+
+/// Sort `keys`, the least of which is of the time `first`. Those that are due together are close in
+/// time, so that short keys, in `room`, tell as much at half the cost.
+fn sort(keys: &mut [Key], first: Time, (channel, place): Widths, room: &mut Vec<u64>) {
+    let widths = channel + place;
+    let latest = keys.iter().map(|key| time_of(*key)).max().unwrap_or(first);
+    if widths >= u64::BITS || latest.since(first).ps() > u64::MAX >> widths {
+        return keys.sort_unstable();
+    }
+    room.clear();
+    room.extend(keys.iter().map(|key| {
+        let since = time_of(*key).since(first).ps();
+        since << widths | (channel_of(*key) as u64) << place | place_of(*key) as u64
+    }));
+    room.sort_unstable();
+    for (key, short) in keys.iter_mut().zip(room) {
+        let at = first + Span::from_ps(*short >> widths);
+        let channel = (*short >> place) as usize & ((1 << channel) - 1);
+        *key = self::key(at, channel, *short as usize & ((1 << place) - 1));
     }
 }
 
@@ -64,8 +76,9 @@ pub(crate) struct Inbox<M> {
     least: Key,
     /// Keys of messages, the last first.
     sorted: Vec<Key>,
-    /// Room for the keys of what is due.
+    /// Room for the keys of what is due, and for short ones.
     due: Vec<Key>,
+    short: Vec<u64>,
     /// Number of messages at which a receiver notified in batches is notified.
     pub(crate) batch: usize,
 }
@@ -80,6 +93,7 @@ impl<M: Message> Inbox<M> {
             least: Key::MAX,
             sorted: Vec::new(),
             due: Vec::new(),
+            short: Vec::new(),
             batch: usize::MAX,
         }
     }
@@ -119,7 +133,7 @@ impl<M: Message> Inbox<M> {
     pub(crate) fn next(&self) -> (usize, Time) {
         match self.first_key() {
             Key::MAX => (0, Time::NEVER),
-            first => ((first >> 32) as u32 as usize, time_of(first)),
+            first => (channel_of(first), time_of(first)),
         }
     }
 
@@ -137,13 +151,14 @@ impl<M: Message> Inbox<M> {
         digest: &mut Digest,
         receiver: &mut impl Receive<M>,
     ) -> usize {
-        let end = key(end, 0, 0);
-        if self.first_key() >= end {
+        let (first, end) = (self.first_key(), key(end, 0, 0));
+        if first >= end {
             return 0;
         }
         let mut due = std::mem::take(&mut self.due);
         self.move_due(end, &mut due);
-        sort(&mut due);
+        let widths = (bits(self.upstreams.len()), bits(self.messages.len()));
+        sort(&mut due, time_of(first), widths, &mut self.short);
         for (count, key) in due.iter().enumerate() {
             let (message, at) = (&self.messages[place_of(*key)], time_of(*key));
             message.received(at, digest);

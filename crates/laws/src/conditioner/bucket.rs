@@ -159,6 +159,12 @@ impl<N: Count> Bucket<N> {
         self.level += N::earned(rate, span, self.depth - self.level);
     }
 
+    /// Returns true if a full bucket has the tokens for `size` bytes.
+    #[inline]
+    pub fn holds(&self, size: u16) -> bool {
+        self.depth >= N::tokens(u64::from(size))
+    }
+
     /// Returns true if there are tokens for `size` bytes.
     #[inline]
     pub fn covers(&self, size: u16) -> bool {

@@ -105,7 +105,7 @@ impl Tbf {
 
     /// Returns true if no bucket could ever cover `packet`.
     fn is_too_large(&self, packet: &Packet) -> bool {
-        self.buckets().any(|of| u64::from(packet.size) > of.bucket.depth())
+        !self.buckets().all(|of| of.bucket.holds(packet.size))
     }
 
     /// Returns the time from which there are tokens for `size`, if none are taken before.
