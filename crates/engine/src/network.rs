@@ -2,6 +2,7 @@
 //! (Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -330,13 +331,14 @@ impl Network {
         self.merged.as_ref().expect("the counters were merged above")
     }
 
-    /// The delays of the measurement window, after [`Network::counters`].
-    #[must_use]
-    pub fn delays(&self) -> DelayTable {
-        let mut delays = self.partitions.iter().map(|partition| &partition.core.delays);
-        let mut merged = delays.next().expect("a network has a partition").clone();
-        delays.for_each(|delays| merged.merge(delays));
-        merged
+    /// [`Network::counters`], and the delays of the measurement window.
+    pub fn counters_and_delays(&mut self) -> (&Counters, Cow<'_, DelayTable>) {
+        self.counters();
+        let mut parts = self.partitions.iter().map(|partition| &partition.core);
+        let first = parts.next().expect("a network has a partition");
+        let mut delays = Cow::Borrowed(&first.delays);
+        parts.for_each(|part| delays.to_mut().merge(&part.delays));
+        (self.merged.as_ref().unwrap_or(&first.counters), delays)
     }
 
     /// Begin a new measurement window at the current time.

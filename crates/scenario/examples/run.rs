@@ -9,6 +9,11 @@ use std::io::{ErrorKind, Write as _, stdout};
 use std::process::ExitCode;
 
 use forebay_scenario::{Control, RunOptions, Scenario};
+use mimalloc::MiMalloc;
+
+/// As in the modules for Python, so that what is profiled is what runs there.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();

@@ -26,14 +26,13 @@ pub(crate) fn delays_of_group(
 
 /// The delays in ps of each group in the window of measurement, and the longest of them.
 pub(crate) fn group_delays(plan: &Plan<'_>, wired: &mut Wired) -> Vec<(Histogram, Span)> {
-    let counts = &wired.network.counters().flows;
-    let longest: Vec<Span> = counts.iter().map(|flow| flow.max_delay).collect();
-    let delays = wired.network.delays();
+    let (counters, delays) = wired.network.counters_and_delays();
     let mut first = 0;
     let of_group = |group: &FlowPlan| {
         let own = first..first + group.count as usize;
         first = own.end;
-        let most = longest[own.clone()].iter().copied().max().unwrap_or_default();
+        let longest = counters.flows[own.clone()].iter().map(|flow| flow.max_delay).max();
+        let most = longest.unwrap_or_default();
         (delays_of_group(group, own, plan.record.flows, &delays), most)
     };
     plan.flows.iter().map(of_group).collect()

@@ -525,9 +525,7 @@ impl Run<'_> {
         let measured = self.plan.parameters.duration - self.plan.parameters.warm_up;
         let network = &mut self.wired.network;
         let digest = format!("{:016x}", network.digest());
-        network.counters();
-        let delays = network.delays();
-        let counters = network.counters();
+        let (counters, delays) = network.counters_and_delays();
         let rows = self.plan.record.flows;
         let plans = &self.plan.flows;
         let (flows, groups, totals) = flow_rows(plans, &counters.flows, &delays, rows, measured);
