@@ -296,6 +296,12 @@ impl Network {
         self.partitions[0].core.counters.flows.len()
     }
 
+    /// Ways in which the elements are executed, once a [run](Network::run) has begun.
+    #[must_use]
+    pub fn modes(&self) -> &[ExecutionMode] {
+        &self.partitions[0].core.modes
+    }
+
     /// Data packets that all flows have sent so far: a sum over flows, which takes its time where
     /// there are very many. Counters need not be at the current time.
     #[must_use]

@@ -4,6 +4,8 @@ pub(crate) mod advance;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod live;
+#[cfg(test)]
+mod modes;
 pub(crate) mod places;
 pub(crate) mod replications;
 pub(crate) mod stepped;
