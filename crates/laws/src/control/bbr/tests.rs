@@ -89,12 +89,12 @@ fn the_cycle_has_eight_phases() {
 /// 45. In segments of 500 B that is 130, of which 127 are the most.
 #[test]
 fn more_is_in_flight_the_more_is_sent_at_once() {
-    let segments = [(1.0, 1.0), (1.199, 1.0), (1.2, 2.0), (10.0, 2.0), (50.0, 4.0), (100.0, 8.0)];
+    let segments = [(1.0, 1), (1.199, 1), (1.2, 2), (10.0, 2), (50.0, 4), (100.0, 8)];
     for (mbps, expected) in segments {
         assert_eq!(sent_at_once(mbps * 1e6 / 8.0, 1448.0), expected, "{mbps} Mbit/s");
     }
-    assert_eq!(sent_at_once(1e9 / 8.0, 1448.0), 45.0);
-    assert_eq!(sent_at_once(1e9 / 8.0, 500.0), 127.0);
+    assert_eq!(sent_at_once(1e9 / 8.0, 1448.0), 45);
+    assert_eq!(sent_at_once(1e9 / 8.0, 500.0), 127);
     // 10 Mbit/s and 40 ms: 50 kB are 34.5 segments of 1448 B; with 6 they are 41, so 42.
     let mut law = bbr();
     law.min_rtt = Some(Span::from_ms(40));
@@ -210,6 +210,7 @@ fn the_highest_rate_of_ten_rounds_counts() {
     let seen: Vec<f64> = (4..16)
         .map(|round| {
             filter.note(round, 1.0);
+            filter.note(round, 0.5);
             filter.max()
         })
         .collect();
