@@ -145,7 +145,7 @@ impl Sender {
         for &number in &instant.losses {
             self.segments.lose(number);
         }
-        for lost in self.segments.take_losses() {
+        while let Some(lost) = self.segments.next_loss() {
             self.control.lost(&mut self.window, &lost, now);
         }
         if let Some(ack) = instant.ack {

@@ -140,7 +140,7 @@ impl Sender<'_, '_> {
         }
         let fresh = || Box::new(Segments::new(una, false, false));
         let mut segments = self.group.spare.pop().unwrap_or_else(fresh);
-        segments.begin_at(una, max);
+        segments.begin_at(una);
         for number in una..max {
             let bytes = u16::try_from(self.payload(number)).unwrap_or(u16::MAX);
             segments.sent(number, bytes, Cause::New, Time::ZERO);
@@ -256,11 +256,9 @@ impl Sender<'_, '_> {
 
     /// Have congestion control learn of the losses that were found.
     pub(super) fn notify_losses(&mut self) {
-        if !self.settings.rates {
-            return;
-        }
         let now = self.cx.now();
-        for lost in self.segments.as_mut().map(|it| it.take_losses()).unwrap_or_default() {
+        let Some(segments) = self.segments else { return };
+        while let Some(lost) = segments.next_loss() {
             self.tcb.control.lost(&mut self.tcb.window, &lost, now);
         }
     }

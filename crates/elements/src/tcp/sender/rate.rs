@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use forebay_network::{LostSegment, RateSample};
 use forebay_units::{Span, Time};
 
+use super::segments::ByNumber;
+
 /// State of the connection when a segment was sent last (P.* in the draft).
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
@@ -108,9 +110,9 @@ pub(super) struct Rate {
     /// An acknowledgement has arrived, and no sample been made of it.
     begun: bool,
     /// Losses of which congestion control is still to be notified.
-    losses: Vec<LostSegment>,
-    /// State at the last transmission of each outstanding segment, in the order of numbers.
-    stamps: VecDeque<Stamp>,
+    losses: VecDeque<LostSegment>,
+    /// State at the last transmission of each outstanding segment.
+    stamps: ByNumber<Stamp>,
 }
 
 impl Rate {
@@ -125,18 +127,19 @@ impl Rate {
             prior_in_flight: 0,
             cwnd_limited: false,
             begun: false,
-            losses: Vec::new(),
-            stamps: VecDeque::new(),
+            losses: VecDeque::new(),
+            stamps: ByNumber::new(),
         }
     }
 
-    /// The segment at `place` of the outstanding ones is sent, perhaps again (OnPacketSent()), when
-    /// `delivery` is known: `volume` has it already, and `idle` tells that nothing was in flight
-    /// before.
+    /// Segment `number`, of those outstanding from `first` on, is sent, perhaps again
+    /// (OnPacketSent()), when `delivery` is known: `volume` has it already, and `idle` tells that
+    /// nothing was in flight before.
     #[inline]
     pub(super) fn sent(
         &mut self,
-        place: usize,
+        first: u64,
+        number: u64,
         volume: Volume,
         delivery: &Delivery,
         idle: bool,
@@ -153,42 +156,26 @@ impl Rate {
             in_flight: volume.in_flight,
             app_limited: self.app_limited > 0,
         };
-        match self.stamps.get_mut(place) {
-            Some(before) => *before = stamp,
-            None => self.stamps.push_back(stamp),
-        }
+        self.stamps.put(first, number, stamp);
     }
 
-    /// The first segment is acknowledged cumulatively.
+    /// UpdateRateSample(): segment `number`, sent at `sent`, was acknowledged, or reported by SACK,
+    /// and is the `newest` so far, or not.
     #[inline]
-    pub(super) fn acknowledged(&mut self) {
-        self.stamps.pop_front();
-    }
-
-    /// UpdateRateSample(): the segment at `place`, sent at `sent`, was acknowledged, or reported by
-    /// SACK, and is the `newest` so far, or not.
-    #[inline]
-    pub(super) fn delivered(&mut self, place: usize, sent: Time, newest: bool, now: Time) {
+    pub(super) fn delivered(&mut self, number: u64, sent: Time, newest: bool, now: Time) {
         self.delivered_at = now;
         if newest {
-            let stamp = self.stamps[place];
+            let stamp = self.stamps[number];
             let interval = sent.since(stamp.first_sent).max(now.since(stamp.delivered_at));
             self.newest = Some((stamp, interval));
             self.first_sent = sent;
         }
     }
 
-    /// Segment `number` at `place` was found lost, with which `lost` bytes were in all.
-    pub(super) fn lost(
-        &mut self,
-        place: usize,
-        number: u64,
-        bytes: u16,
-        lost: u64,
-        delivery: &Delivery,
-    ) {
-        let stamp = self.stamps[place];
-        self.losses.push(LostSegment {
+    /// Segment `number` was found lost, with which `lost` bytes were in all.
+    pub(super) fn lost(&mut self, number: u64, bytes: u16, lost: u64, delivery: &Delivery) {
+        let stamp = self.stamps[number];
+        self.losses.push_back(LostSegment {
             number,
             bytes: u64::from(bytes),
             sent_in_flight: stamp.in_flight,
@@ -198,9 +185,10 @@ impl Rate {
         });
     }
 
-    /// The losses found since this was asked last.
-    pub(super) fn take_losses(&mut self) -> Vec<LostSegment> {
-        std::mem::take(&mut self.losses)
+    /// The first of the losses of which congestion control is still to be notified.
+    #[inline]
+    pub(super) fn next_loss(&mut self) -> Option<LostSegment> {
+        self.losses.pop_front()
     }
 
     /// CheckIfApplicationLimited(), where `idle` tells that nothing waits to be sent, again or for

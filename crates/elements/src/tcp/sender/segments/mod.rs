@@ -1,15 +1,15 @@
 //! The segments that a sender has outstanding: one record of each.
 
+mod by_number;
 mod order;
 #[cfg(test)]
 mod tests;
-
-use std::collections::VecDeque;
 
 use forebay_network::{LostSegment, RateSample, SackBlocks};
 use forebay_units::Time;
 
 use super::rate::{Delivery, Rate, Transmission, Volume};
+pub(super) use by_number::ByNumber;
 
 /// State of an outstanding segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,9 +112,10 @@ impl Counts {
 /// A connection of which nothing was lost and whose law takes no samples has none.
 #[derive(Debug)]
 pub struct Segments {
-    /// The segments from `base` on, which is SND.UNA.
-    list: VecDeque<Segment>,
+    /// The segments from `base` on, which is SND.UNA, up to `end`.
+    list: ByNumber<Segment>,
     base: u64,
+    end: u64,
     counts: Counts,
     /// Bytes found lost so far, in all.
     found: u64,
@@ -147,8 +148,9 @@ impl Segments {
     #[must_use]
     pub fn new(first: u64, rated: bool, ordered: bool) -> Self {
         Self {
-            list: VecDeque::new(),
+            list: ByNumber::new(),
             base: first,
+            end: first,
             counts: Counts::default(),
             found: 0,
             lost_from: 0,
@@ -207,34 +209,22 @@ impl Segments {
         self.number_of(State::Resent) + self.number_of(State::Doubled)
     }
 
-    /// The same without content, the next segment being segment `first`, with room for those up to
-    /// `end`.
-    pub(super) fn begin_at(&mut self, first: u64, end: u64) {
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
-        list.reserve(usize::try_from(end - first).unwrap_or(0));
+    /// The same without content, the next segment being segment `first`.
+    pub(super) fn begin_at(&mut self, first: u64) {
+        let list = std::mem::replace(&mut self.list, ByNumber::new());
         *self = Self { list, ..Self::new(first, self.rate.is_some(), self.ordered) };
     }
 
     /// Segment `number`, if it is outstanding.
     #[must_use]
     pub fn get(&self, number: u64) -> Option<&Segment> {
-        self.list.get(self.place(number)?)
-    }
-
-    fn place(&self, number: u64) -> Option<usize> {
-        usize::try_from(number.checked_sub(self.base)?).ok()
-    }
-
-    /// The number after the last segment.
-    fn end(&self) -> u64 {
-        self.base + self.list.len() as u64
+        (self.base <= number && number < self.end).then(|| &self.list[number])
     }
 
     /// SACKed segments as half-open ranges.
     pub(super) fn sacked_ranges(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for (number, _) in (self.base..).zip(&self.list).filter(|(_, it)| it.is_sacked()) {
+        for number in (self.base..self.end).filter(|number| self.list[*number].is_sacked()) {
             match ranges.last_mut() {
                 Some(last) if last.1 == number => last.1 += 1,
                 _ => ranges.push((number, number + 1)),
@@ -247,15 +237,15 @@ impl Segments {
     /// one after the last.
     #[inline(always)]
     pub fn sent(&mut self, number: u64, bytes: u16, cause: Cause, now: Time) {
-        if number != self.end() {
+        if number != self.end {
             self.send_again(number, cause, now);
             return;
         }
         self.counts.add(State::InFlight, bytes);
         if self.rate.is_some() {
-            self.stamp(self.list.len(), self.in_flight() == u64::from(bytes), now);
+            self.stamp(number, self.in_flight() == u64::from(bytes), now);
         }
-        self.list.push_back(Segment {
+        let segment = Segment {
             sent: now,
             bytes,
             repeated: false,
@@ -263,54 +253,54 @@ impl Segments {
             later: 0,
             state: State::InFlight,
             delivered: false,
-        });
+        };
+        self.list.put(self.base, number, segment);
+        self.end += 1;
         if self.ordered {
-            self.append(self.list.len() - 1, number);
+            self.append(number);
         }
     }
 
-    /// Note the state in which the segment at `place` is sent, which is counted already; `idle`
+    /// Note the state in which segment `number` is sent, which is counted already; `idle`
     /// tells that nothing was in flight before.
     #[inline]
-    fn stamp(&mut self, place: usize, idle: bool, now: Time) {
+    fn stamp(&mut self, number: u64, idle: bool, now: Time) {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
         if let Some(rate) = &mut self.rate {
-            rate.sent(place, volume, &self.delivery, idle, now);
+            rate.sent(self.base, number, volume, &self.delivery, idle, now);
         }
     }
 
     fn send_again(&mut self, number: u64, cause: Cause, now: Time) {
         let idle = self.in_flight() == 0;
-        let Some(place) = self.place(number).filter(|place| *place < self.list.len()) else {
-            return;
-        };
+        let Some(segment) = self.get(number) else { return };
         match cause {
-            _ if self.list[place].is_sacked() => return,
-            Cause::Lost if self.list[place].copies() > 0 => drop(self.lose(number)),
+            _ if segment.is_sacked() => return,
+            Cause::Lost if segment.copies() > 0 => drop(self.lose(number)),
             Cause::Rescue => self.rescue = self.recovery_point,
             Cause::New | Cause::Lost | Cause::Guess | Cause::Probe => {}
         }
-        let state = self.list[place].state;
+        let state = self.list[number].state;
         if state == State::Lost {
-            self.change(place, State::Resent);
+            self.change(number, State::Resent);
         } else {
-            self.unlink(place, number);
+            self.unlink(number);
             if state == State::InFlight && cause == Cause::Guess {
-                self.change(place, State::Doubled);
+                self.change(number, State::Doubled);
             }
         }
-        self.stamp(place, idle, now);
-        let segment = &mut self.list[place];
+        self.stamp(number, idle, now);
+        let segment = &mut self.list[number];
         (segment.sent, segment.repeated) = (now, true);
         if self.ordered {
-            self.append(place, number);
+            self.append(number);
         }
     }
 
-    /// Have the segment at `place` be in `state`.
+    /// Have segment `number` be in `state`.
     #[inline]
-    fn change(&mut self, place: usize, state: State) {
-        let segment = &mut self.list[place];
+    fn change(&mut self, number: u64, state: State) {
+        let segment = &mut self.list[number];
         let before = std::mem::replace(&mut segment.state, state);
         self.counts.remove(before, segment.bytes);
         self.counts.add(state, segment.bytes);
@@ -318,26 +308,25 @@ impl Segments {
 
     /// Segment `number`, if it is in the network, is lost. Returns its last transmission then.
     pub fn lose(&mut self, number: u64) -> Option<Transmission> {
-        let place = self.place(number)?;
-        let segment = self.list.get(place)?;
+        let segment = self.get(number)?;
         if segment.copies() == 0 {
             return None;
         }
         let last = segment.last();
-        self.unlink(place, number);
-        self.find_lost(place, number, State::Lost);
+        self.unlink(number);
+        self.find_lost(number, State::Lost);
         self.lost_from = self.lost_from.min(number);
         Some(last)
     }
 
-    /// Segment `number` at `place` is found lost, and in `state` from now on.
+    /// Segment `number` is found lost, and in `state` from now on.
     #[inline]
-    fn find_lost(&mut self, place: usize, number: u64, state: State) {
-        self.change(place, state);
-        let segment = &self.list[place];
-        self.found += u64::from(segment.bytes);
+    fn find_lost(&mut self, number: u64, state: State) {
+        self.change(number, state);
+        let bytes = self.list[number].bytes;
+        self.found += u64::from(bytes);
         if let Some(rate) = &mut self.rate {
-            rate.lost(place, number, segment.bytes, self.found, &self.delivery);
+            rate.lost(number, bytes, self.found, &self.delivery);
         }
     }
 
@@ -348,7 +337,7 @@ impl Segments {
 
     /// All below `end` that is in the network is lost.
     pub(super) fn lose_below(&mut self, end: u64) {
-        for number in self.base..end.min(self.end()) {
+        for number in self.base..end.min(self.end) {
             self.lose(number);
         }
     }
@@ -356,9 +345,9 @@ impl Segments {
     /// Losses turn out to be none: what is lost and was not sent again is in the network. The
     /// SACKed segments above each are counted anew.
     pub(super) fn unmark_lost(&mut self) {
-        for place in 0..self.list.len() {
-            if self.list[place].state == State::Lost {
-                self.change(place, State::InFlight);
+        for number in self.base..self.end {
+            if self.list[number].state == State::Lost {
+                self.change(number, State::InFlight);
             }
         }
         (self.counted_to, self.above) = (self.base, self.sacked());
@@ -369,16 +358,15 @@ impl Segments {
 
     /// Segments below `end` that were sent once and that SACK has reported.
     pub(super) fn originals_sacked_below(&self, end: u64) -> u64 {
-        let below = usize::try_from(end.saturating_sub(self.base)).unwrap_or(usize::MAX);
-        let originals = self.list.iter().take(below);
-        originals.filter(|it| it.is_sacked() && !it.repeated).count() as u64
+        let below = (self.base..end.min(self.end)).map(|number| &self.list[number]);
+        below.filter(|it| it.is_sacked() && !it.repeated).count() as u64
     }
 
     /// Forget what SACK has reported: the receiver might have reneged (RFC 2018, section 8).
     pub(super) fn forget_sacked(&mut self) {
-        for place in 0..self.list.len() {
-            if self.list[place].is_sacked() {
-                self.change(place, State::Lost);
+        for number in self.base..self.end {
+            if self.list[number].is_sacked() {
+                self.change(number, State::Lost);
             }
         }
         (self.above, self.counted_to, self.highest_sacked) = (0, self.base, 0);
@@ -390,13 +378,13 @@ impl Segments {
         if self.resent() == 0 {
             return;
         }
-        for (place, number) in (self.base..self.end()).enumerate() {
-            match self.list[place].state {
+        for number in self.base..self.end {
+            match self.list[number].state {
                 State::Resent => {
-                    self.unlink(place, number);
-                    self.change(place, State::Lost);
+                    self.unlink(number);
+                    self.change(number, State::Lost);
                 }
-                State::Doubled => self.change(place, State::InFlight),
+                State::Doubled => self.change(number, State::InFlight),
                 _ => {}
             }
         }
@@ -414,7 +402,7 @@ impl Segments {
         mut arrived: impl FnMut(u64, &Segment),
     ) -> u64 {
         let before = self.sacked();
-        let (from, max) = (from.max(self.base), self.end());
+        let (from, max) = (from.max(self.base), self.end);
         for (index, block) in blocks.as_slice().iter().enumerate() {
             let seen = self.seen.as_slice();
             if seen.get(index) == Some(block) {
@@ -440,23 +428,18 @@ impl Segments {
     /// `arrived`; their number is returned.
     pub fn advance(&mut self, una: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) -> u64 {
         let mut news = 0;
-        while self.base < una
-            && let Some(&segment) = self.list.front()
-        {
+        while self.base < una.min(self.end) {
+            let segment = self.list[self.base];
             self.counts.remove(segment.state, segment.bytes);
             if segment.is_sacked() {
                 self.above -= u64::from(self.base >= self.counted_to);
             } else {
                 news += 1;
-                self.arrive(0, self.base, now, &mut arrived);
-            }
-            self.list.pop_front();
-            if let Some(rate) = &mut self.rate {
-                rate.acknowledged();
+                self.arrive(self.base, now, &mut arrived);
             }
             self.base += 1;
         }
-        self.base = self.base.max(una);
+        (self.base, self.end) = (self.base.max(una), self.end.max(una));
         self.counted_to = self.counted_to.max(una);
         news
     }
@@ -464,36 +447,28 @@ impl Segments {
     /// The receiver has segment `number`, unless that is known.
     #[inline]
     pub fn deliver(&mut self, number: u64, now: Time, mut arrived: impl FnMut(u64, &Segment)) {
-        let Some(place) = self.place(number) else { return };
-        if self.list.get(place).is_none_or(Segment::is_sacked) {
+        if self.get(number).is_none_or(Segment::is_sacked) {
             return;
         }
         self.above += u64::from(number >= self.counted_to);
-        self.arrive(place, number, now, &mut arrived);
-        self.change(place, State::Sacked);
-        self.list[place].delivered = true;
+        self.arrive(number, now, &mut arrived);
+        self.change(number, State::Sacked);
+        self.list[number].delivered = true;
     }
 
-    /// Segment `number` at `place` has arrived, which is news: have loss detection and sampling
-    /// know.
+    /// Segment `number` has arrived, which is news: have loss detection and sampling know.
     #[inline(always)]
-    fn arrive(
-        &mut self,
-        place: usize,
-        number: u64,
-        now: Time,
-        arrived: &mut impl FnMut(u64, &Segment),
-    ) {
-        let segment = &self.list[place];
+    fn arrive(&mut self, number: u64, now: Time, arrived: &mut impl FnMut(u64, &Segment)) {
+        let segment = &self.list[number];
         if !segment.delivered {
             arrived(number, segment);
             let newest = self.delivery.note(number, &segment.last());
             if let Some(rate) = &mut self.rate {
-                rate.delivered(place, segment.sent, newest, now);
+                rate.delivered(number, segment.sent, newest, now);
             }
         }
         if segment.state != State::Lost {
-            self.unlink(place, number);
+            self.unlink(number);
         }
     }
 
@@ -504,8 +479,7 @@ impl Segments {
     /// (DupThresh discontiguous ranges above) implies it.
     pub fn lose_by_count(&mut self, threshold: u64) {
         while self.above >= threshold
-            && let Some(place) = self.place(self.counted_to)
-            && let Some(segment) = self.list.get(place)
+            && let Some(segment) = self.get(self.counted_to)
         {
             match segment.state {
                 State::Sacked if self.above == threshold => return,
@@ -514,7 +488,7 @@ impl Segments {
                     self.lose(self.counted_to);
                 }
                 // One copy of two remains.
-                State::Doubled => self.find_lost(place, self.counted_to, State::Resent),
+                State::Doubled => self.find_lost(self.counted_to, State::Resent),
                 State::Lost | State::Resent => {}
             }
             self.counted_to += 1;
@@ -528,9 +502,8 @@ impl Segments {
     }
 
     fn find_first_lost(&mut self) -> Option<u64> {
-        let from = self.lost_from.max(self.base);
-        let mut rest = self.list.range(self.place(from)?..);
-        let found = from + rest.position(|segment| segment.state == State::Lost)? as u64;
+        let mut rest = self.lost_from.max(self.base)..self.end;
+        let found = rest.find(|number| self.list[*number].state == State::Lost)?;
         self.lost_from = found;
         Some(found)
     }
@@ -540,17 +513,15 @@ impl Segments {
     /// cumulative acknowledgement has passed RescueRxt.
     #[must_use]
     pub fn guess(&self) -> Option<(u64, Cause)> {
-        let from = self.counted_to.max(self.base);
-        let below = self.highest_sacked.saturating_sub(from) as usize;
-        let mut holes = self.list.range(self.place(from)?..).take(below);
-        if let Some(at) = holes.position(|segment| segment.state == State::InFlight) {
-            return Some((from + at as u64, Cause::Guess));
+        let mut holes = self.counted_to.max(self.base)..self.highest_sacked.min(self.end);
+        if let Some(hole) = holes.find(|number| self.list[*number].state == State::InFlight) {
+            return Some((hole, Cause::Guess));
         }
         if self.base <= self.rescue {
             return None;
         }
-        let back = self.list.iter().rev().position(|segment| !segment.is_sacked())?;
-        Some((self.end() - 1 - back as u64, Cause::Rescue))
+        let last = (self.base..self.end).rfind(|number| !self.list[*number].is_sacked())?;
+        Some((last, Cause::Rescue))
     }
 
     /// A recovery begins up to segment `point`: there is one rescue in it, once the first segment
@@ -579,9 +550,10 @@ impl Segments {
         }
     }
 
-    /// The losses found since this was asked last, of which the law is to be notified.
-    pub fn take_losses(&mut self) -> Vec<LostSegment> {
-        self.rate.as_deref_mut().map_or_else(Vec::new, Rate::take_losses)
+    /// The first of the losses of which the law is still to be notified.
+    #[inline]
+    pub fn next_loss(&mut self) -> Option<LostSegment> {
+        self.rate.as_mut()?.next_loss()
     }
 
     /// The sample that the present acknowledgement gives, now that all that it tells is known; what

@@ -22,17 +22,17 @@ impl Segments {
         self.base + low.wrapping_sub(self.base as u32) as u64
     }
 
-    /// Segment `number` at `place` is the last to be sent.
-    pub(super) fn append(&mut self, place: usize, number: u64) {
+    /// Segment `number` is the last to be sent.
+    pub(super) fn append(&mut self, number: u64) {
         let low = number as u32;
         let mut earlier = low;
         if self.listed == 0 {
             self.oldest = number;
-        } else if let Some(last) = self.place(self.newest) {
-            self.list[last].later = low;
+        } else {
+            self.list[self.newest].later = low;
             earlier = self.newest as u32;
         }
-        let segment = &mut self.list[place];
+        let segment = &mut self.list[number];
         (segment.earlier, segment.later) = (earlier, low);
         self.newest = number;
         self.listed += 1;
@@ -40,33 +40,30 @@ impl Segments {
 
     /// Put all segments in the network into the order anew.
     pub(super) fn order_anew(&mut self) {
-        let in_network = |place: &usize| self.list[*place].copies() > 0;
-        let mut places: Vec<usize> = (0..self.list.len()).filter(in_network).collect();
-        places.sort_by_key(|place| self.list[*place].sent);
+        let in_network = |number: &u64| self.list[*number].copies() > 0;
+        let mut numbers: Vec<u64> = (self.base..self.end).filter(in_network).collect();
+        numbers.sort_by_key(|number| self.list[*number].sent);
         self.listed = 0;
-        for place in places {
-            self.append(place, self.base + place as u64);
-        }
+        numbers.into_iter().for_each(|number| self.append(number));
     }
 
-    /// Segment `number` at `place`, which is in the order, leaves it.
+    /// Segment `number`, which is in the order, leaves it.
     #[inline(always)]
-    pub(super) fn unlink(&mut self, place: usize, number: u64) {
+    pub(super) fn unlink(&mut self, number: u64) {
         if self.ordered {
-            self.unlink_ordered(place, number);
+            self.unlink_ordered(number);
         }
     }
 
-    fn unlink_ordered(&mut self, place: usize, number: u64) {
-        let Segment { earlier, later, .. } = self.list[place];
+    fn unlink_ordered(&mut self, number: u64) {
+        let Segment { earlier, later, .. } = self.list[number];
         let (before, after) = (self.number(earlier), self.number(later));
         match (number == self.oldest, number == self.newest) {
             (true, true) => {}
             (true, false) => self.oldest = after,
             (false, true) => self.newest = before,
             (false, false) => {
-                let (low, high) = ((before - self.base) as usize, (after - self.base) as usize);
-                (self.list[low].later, self.list[high].earlier) = (later, earlier);
+                (self.list[before].later, self.list[after].earlier) = (later, earlier);
             }
         }
         self.listed -= 1;

@@ -254,7 +254,7 @@ fn losses_leave_the_network() {
     let seen = segments.sample(at(100));
     assert_eq!((seen.newly_delivered, seen.newly_lost, seen.in_flight), (2000, 1000, 1000));
     assert_eq!((seen.lost_since, seen.prior_in_flight), (1000, 4000));
-    let lost = segments.take_losses();
+    let lost: Vec<_> = std::iter::from_fn(|| segments.next_loss()).collect();
     assert_eq!(lost.len(), 1);
     assert_eq!((lost[0].number, lost[0].sent_in_flight, lost[0].lost_since), (0, 1000, 1000));
     assert_eq!(lost[0].delivered, 2000);
