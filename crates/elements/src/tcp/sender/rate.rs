@@ -42,7 +42,7 @@ pub(super) struct Volume {
 
 /// The newest segment that an acknowledgement delivers (RS.* in the draft).
 #[derive(Clone, Copy, Debug)]
-struct Newest {
+pub(super) struct Newest {
     sent: Time,
     number: u64,
     repeated: bool,
@@ -73,22 +73,24 @@ impl Delivery {
         newest
     }
 
-    /// The sample of an acknowledgement, now that all that it delivers is known. Rates, and what
-    /// does not come from segments, are left out.
+    /// The sample of an acknowledgement, now that all that it delivers is known, and the newest
+    /// segment that this is. Rates, and what does not come from segments, are left out.
     #[inline(always)]
-    pub(super) fn sample(&mut self, volume: Volume, now: Time) -> RateSample {
-        let newest = self.newest.take().filter(|newest| !newest.repeated);
+    pub(super) fn sample(&mut self, volume: Volume, now: Time) -> (RateSample, Option<Newest>) {
+        let newest = self.newest.take();
+        let rtt = newest.filter(|newest| !newest.repeated).map(|newest| now.since(newest.sent));
         let before = std::mem::replace(&mut self.before, (self.delivered, volume.lost));
-        RateSample {
+        let sample = RateSample {
             now,
             newly_delivered: self.delivered - before.0,
             newly_lost: volume.lost - before.1,
             delivered: self.delivered,
-            rtt: newest.map(|newest| now.since(newest.sent)),
+            rtt,
             in_flight: volume.in_flight,
             selective: true,
             ..RateSample::default()
-        }
+        };
+        (sample, newest)
     }
 }
 
@@ -101,9 +103,6 @@ pub(super) struct Rate {
     /// not limited.
     app_limited: u64,
     min_rtt: Option<Span>,
-    /// State when the newest segment was sent that this acknowledgement has delivered so far, and
-    /// the time since in which segments were sent, or acknowledged, whichever is longer.
-    newest: Option<(Stamp, Span)>,
     /// Volume in flight when this acknowledgement arrived, and true if that filled the window.
     prior_in_flight: u64,
     cwnd_limited: bool,
@@ -123,7 +122,6 @@ impl Rate {
             first_sent: Time::ZERO,
             app_limited: 0,
             min_rtt: None,
-            newest: None,
             prior_in_flight: 0,
             cwnd_limited: false,
             begun: false,
@@ -159,15 +157,12 @@ impl Rate {
         self.stamps.put(first, number, stamp);
     }
 
-    /// UpdateRateSample(): segment `number`, sent at `sent`, was acknowledged, or reported by SACK,
-    /// and is the `newest` so far, or not.
+    /// UpdateRateSample(): a segment sent at `sent` was acknowledged, or reported by SACK, and is
+    /// the `newest` so far, or not.
     #[inline]
-    pub(super) fn delivered(&mut self, number: u64, sent: Time, newest: bool, now: Time) {
+    pub(super) fn delivered(&mut self, sent: Time, newest: bool, now: Time) {
         self.delivered_at = now;
         if newest {
-            let stamp = self.stamps[number];
-            let interval = sent.since(stamp.first_sent).max(now.since(stamp.delivered_at));
-            self.newest = Some((stamp, interval));
             self.first_sent = sent;
         }
     }
@@ -207,18 +202,24 @@ impl Rate {
 
     /// An acknowledgement arrives: returns false if that has been said since the last sample.
     pub(super) fn begin(&mut self, in_flight: u64, cwnd: f64, smss: f64) -> bool {
-        if std::mem::replace(&mut self.begun, true) {
+        if self.begun {
             return false;
         }
+        self.begun = true;
         self.prior_in_flight = in_flight;
         self.cwnd_limited = in_flight as f64 + smss > cwnd;
         true
     }
 
     /// GenerateRateSample(): complete `sample`, which the acknowledgement gives now that all that
-    /// it delivers is known.
+    /// it delivers is known, of which `newest` is the newest segment.
     #[inline(always)]
-    pub(super) fn complete(&mut self, sample: &mut RateSample, volume: Volume) {
+    pub(super) fn complete(
+        &mut self,
+        sample: &mut RateSample,
+        newest: Option<Newest>,
+        volume: Volume,
+    ) {
         if self.app_limited > 0 && sample.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -228,12 +229,17 @@ impl Rate {
         }
         sample.prior_in_flight = self.prior_in_flight;
         sample.cwnd_limited = self.cwnd_limited;
-        let Some((stamp, interval)) = self.newest.take() else { return };
+        let Some(newest) = newest else { return };
+        let stamp = &self.stamps[newest.number];
         sample.prior_delivered = Some(stamp.delivered);
         sample.app_limited = stamp.app_limited;
         sample.sent_in_flight = stamp.in_flight;
         sample.lost_since = volume.lost - stamp.lost;
-        // An interval that is too short cannot be true.
+        // The time in which segments were sent, or acknowledged, whichever is longer: one that is
+        // too short cannot be true.
+        let (sending, acknowledging) =
+            (newest.sent.since(stamp.first_sent), sample.now.since(stamp.delivered_at));
+        let interval = sending.max(acknowledging);
         if interval > Span::ZERO && self.min_rtt.is_none_or(|least| interval >= least) {
             sample.rate = Some((sample.delivered - stamp.delivered) as f64 / interval.seconds());
         }

@@ -61,9 +61,10 @@ impl Sender<'_, '_> {
     /// The loss of a retransmission is a further sign of congestion (RFC 5681, section 4.3). With
     /// proportional rate reduction the window follows what arrives instead (RFC 8985, section 9.3).
     pub(super) fn follow_lost_retransmission(&mut self, finding: Finding) {
-        let reduced =
-            self.settings.reduction == Reduction::Prr || self.tcb.control.pacing_rate().is_some();
-        if finding.lost_again && !reduced {
+        if finding.lost_again
+            && self.settings.reduction != Reduction::Prr
+            && self.tcb.control.pacing_rate().is_none()
+        {
             self.reduce_window(Signal::Loss);
         }
     }
@@ -117,14 +118,13 @@ impl Sender<'_, '_> {
 
     /// The window after an acknowledgement in recovery, where it is reduced in proportion.
     fn reduce_in_proportion(&mut self, advances: bool) {
-        let in_flight = self.in_flight();
         let (Some(prr), Some(segments)) = (&mut self.tcb.prr, &*self.segments) else { return };
         let window = &mut self.tcb.window;
         let ack = InRecovery {
             arrived: self.tcb.una + segments.sacked(),
             losses: segments.found_lost(),
             advances,
-            in_flight,
+            in_flight: float(segments.in_flight()),
             ssthresh: window.ssthresh,
             smss: window.smss,
         };

@@ -80,9 +80,9 @@ pub(super) fn scatter(seed: u64, now: Time) -> u64 {
 }
 
 /// Segments that are sent at once at a pacing rate of `rate` bytes of data per second.
-fn sent_at_once(rate: f64, smss: f64) -> u64 {
+fn sent_at_once(rate: f64, smss: f64) -> i64 {
     let least = if rate < SLOW { 1 } else { 2 };
-    (((rate * BURST_S).min(BURST_BYTES) / smss) as u64).clamp(least, BURST_SEGMENTS)
+    (((rate * BURST_S).min(BURST_BYTES) / smss) as i64).clamp(least, BURST_SEGMENTS)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,13 +109,13 @@ const FULL_ROUNDS: u32 = 3;
 const MARGIN: f64 = 0.01;
 /// Part of the window that gain and path do not ask for, in units of what is sent at once: one unit
 /// waits at the sender, one is being sent and one being received (`bbr_quantization_budget`).
-const UNITS: u64 = 3;
+const UNITS: i64 = 3;
 /// Duration of what is sent at once: bytes that pacing sends in 1/1024 s (`sk_pacing_shift`), less
 /// than a packet of 64 KiB with its headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`), in whole
 /// segments (`bbr_tso_segs_goal`).
 const BURST_S: f64 = 1.0 / 1024.0;
 const BURST_BYTES: f64 = 65_535.0 - 320.0;
-const BURST_SEGMENTS: u64 = 127;
+const BURST_SEGMENTS: i64 = 127;
 /// At least two segments, and one below this rate in bytes per second (`bbr_min_tso_segs`,
 /// `bbr_min_tso_rate`).
 const SLOW: f64 = 150_000.0;
@@ -216,9 +216,9 @@ impl Bbr {
     /// times, an even number in all, and two more where it probes for bandwidth.
     fn target(&self, bw: f64, gain: f64, smss: f64) -> f64 {
         let allowance = UNITS * sent_at_once(self.pacing_rate.unwrap_or(SLOW), smss);
-        let segments = (self.held(bw, gain, smss) / smss).ceil() as u64 + allowance;
+        let segments = (self.held(bw, gain, smss) / smss).ceil() as i64 + allowance;
         let probes = self.mode == Mode::ProbeBw && self.cycle == 0;
-        smss * (segments + segments % 2 + if probes { 2 } else { 0 }) as f64
+        smss * (segments + (segments & 1) + if probes { 2 } else { 0 }) as f64
     }
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
@@ -398,7 +398,7 @@ impl Bbr {
     }
 
     fn target_with(&self, gain: f64, extra: f64, smss: f64) -> f64 {
-        self.target(self.bandwidth(), gain, smss) + (extra / smss) as u64 as f64 * smss
+        self.target(self.bandwidth(), gain, smss) + (extra / smss) as i64 as f64 * smss
     }
 
     /// The window while losses are repaired: less what was lost, and in the first round what is

@@ -464,7 +464,7 @@ impl Segments {
             arrived(number, segment);
             let newest = self.delivery.note(number, &segment.last());
             if let Some(rate) = &mut self.rate {
-                rate.delivered(number, segment.sent, newest, now);
+                rate.delivered(segment.sent, newest, now);
             }
         }
         if segment.state != State::Lost {
@@ -561,9 +561,9 @@ impl Segments {
     #[inline(always)]
     pub fn sample(&mut self, now: Time) -> RateSample {
         let volume = Volume { in_flight: self.in_flight(), lost: self.found };
-        let mut sample = self.delivery.sample(volume, now);
+        let (mut sample, newest) = self.delivery.sample(volume, now);
         if let Some(rate) = &mut self.rate {
-            rate.complete(&mut sample, volume);
+            rate.complete(&mut sample, newest, volume);
         }
         sample
     }
