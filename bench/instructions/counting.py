@@ -28,6 +28,7 @@ __all__ = [
     "build",
     "compiler",
     "count_all",
+    "other_trajectories",
     "per_hop",
     "run",
 ]
@@ -88,12 +89,13 @@ def compiler() -> Compiler:
     return Compiler(facts["release"], facts["host"])
 
 
-def build() -> Path:
-    """Build the engine's example runner as it is released, and say where it is."""
+def build(profile: str = "release") -> Path:
+    """Build the engine's example runner, as it is released or by another profile of Cargo, and say
+    where it is."""
     # Flags of the user's own would make another program of it.
     own = ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in own}
-    command = ["cargo", "build", "--release", "--example", "run", "-p", "forebay-scenario"]
+    command = ["cargo", "build", "--profile", profile, "--example", "run", "-p", "forebay-scenario"]
     command += ["--message-format", "json-render-diagnostics"]
     text = _output(command, environment, quiet=False)
     for line in text.splitlines():
@@ -103,17 +105,29 @@ def build() -> Path:
     raise CountingError("cargo built no example `run`")
 
 
-def count_all(runner: Path) -> tuple[str, dict[str, float]]:
-    """The engine's version, and instructions for each packet hop of every benchmark."""
+def count_all(runner: Path) -> tuple[str, dict[str, float], dict[str, str]]:
+    """The engine's version; of every benchmark, instructions for each packet hop, and the digest of
+    the longer run."""
     tasks = [(name, length) for name, plan in PLANS.items() for length in _lengths(plan)]
     # Counts do not depend on what else the machine does: all cores.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = dict(zip(tasks, pool.map(lambda task: _run(runner, *task), tasks), strict=True))
-    counts = {}
+    counts, digests = {}, {}
     for name, plan in PLANS.items():
         short, long = (runs[name, length] for length in _lengths(plan))
-        counts[name] = per_hop(short, long)
-    return next(iter(runs.values())).version, counts
+        counts[name], digests[name] = per_hop(short, long), long.digest
+    return next(iter(runs.values())).version, counts, digests
+
+
+def other_trajectories(runner: Path, digests: dict[str, str]) -> list[str]:
+    """The benchmarks of which `runner` gives another digest: a compiler that optimises across
+    crates may break what tests of other builds find in order."""
+
+    def differs(name: str) -> bool:
+        result = json.loads(_output([str(runner), *_run_of(name, PLANS[name].long_s)]))
+        return bool(result["digest"] != digests[name])
+
+    return [name for name in digests if differs(name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,7 @@ class Counted:
     instructions: int
     packet_hops: int
     version: str = ""
+    digest: str = ""
 
 
 def per_hop(short: Counted, long: Counted) -> float:
@@ -146,15 +161,20 @@ def run(runner: Path, name: str, length_s: float) -> tuple[Counted, str]:
     with tempfile.TemporaryDirectory(prefix="forebay-callgrind-") as folder:
         profile = Path(folder) / "profile"
         command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}"]
-        command += [str(runner), str(SCENARIOS / f"{name}.toml"), f"duration={length_s:g} s"]
+        command += [str(runner), *_run_of(name, length_s)]
         # Options of the user's own could switch on what counts something else.
         environment = os.environ | {"VALGRIND_OPTS": ""}
-        result = json.loads(_output([*command, *PLANS[name].changes], environment))
+        result = json.loads(_output(command, environment))
         text = profile.read_text()
         total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
     if total is None:
         raise CountingError(f"{name}: callgrind left no total")
-    return Counted(int(total[1]), result["packet_hops"], result["version"]), text
+    facts = (result["packet_hops"], result["version"], result["digest"])
+    return Counted(int(total[1]), *facts), text
+
+
+def _run_of(name: str, length_s: float) -> list[str]:
+    return [str(SCENARIOS / f"{name}.toml"), f"duration={length_s:g} s", *PLANS[name].changes]
 
 
 def _output(

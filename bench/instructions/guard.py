@@ -5,9 +5,10 @@
     make instructions-record LABEL="what changed"   add to it, and draw the history
 
 Counts the instructions for each packet hop of every benchmark in bench/scenarios and fails if one
-differs by more than 2 % from what is recorded. Without valgrind nothing is counted, and with
-another compiler than the recorded one nothing is judged; both are said and pass. Exit status: 0
-passed or not checked, 1 differs, 2 wrong usage or something failed.
+differs by more than 2 % from what is recorded, or if the released build, which is counted, has
+other trajectories than the one that `make setup` makes and tests run. Without valgrind nothing is
+counted, and with another compiler than the recorded one nothing is judged; both are said and pass.
+Exit status: 0 passed or not checked, 1 differs, 2 wrong usage or something failed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("instructions: NOT CHECKED, valgrind is not installed here")
             return 2 if options.record else 0
         compiler = counting.compiler()
-        version, counts = counting.count_all(options.runner or counting.build())
+        runner = options.runner or counting.build()
+        version, counts, digests = counting.count_all(runner)
+        if others := counting.other_trajectories(counting.build("setup"), digests):
+            print(f"FAILED: {', '.join(others)}: the build that tests run has other trajectories")
+            return 1
         found = Record(options.record or "", version, compiler, counts)
         if options.record:
             append(options.history, found)
