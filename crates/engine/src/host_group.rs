@@ -54,13 +54,9 @@ impl Partition {
         let Some(mut timers) = self.groups[group].timers.take() else { return true };
         self.pause_at = self.core.virtual_events + MAX_RUN_EVENTS;
         let now = self.core.event_list.now();
-        // Upstream links decide departures lazily: have them send ahead what has left by now, but
-        // for those whose packets are relayed, which have nothing to decide.
+        // Upstream links decide departures lazily: have them send ahead what has left by now.
         for channel in ChannelId::all(self.core.channels.inputs(host.into()).count()) {
             let upstream = self.core.channels.inputs(host.into()).upstream(channel);
-            if self.core.channels.inputs(upstream.into()).is_diverted() {
-                continue;
-            }
             let cx = &mut Context::of(&mut self.core, upstream, now);
             self.slots[upstream.index()].element.on_notify(cx);
         }
@@ -358,8 +354,7 @@ mod tests {
     }
 
     /// The links that lead to a group send ahead what has left before it executes, whether packets
-    /// come to them or wait in them, so that the group finds all that has arrived. Those whose
-    /// packets are relayed have sent it: a group may have many of them.
+    /// come to them or wait in them, so that the group finds all that has arrived.
     #[test]
     fn a_group_asks_the_links_that_lead_to_it() {
         let mut stubs = Stubs::new();
@@ -375,9 +370,6 @@ mod tests {
         partition.core.event_list.advance_to(at(20));
         partition.run_group(0);
         assert_eq!(log.take(), [(1, 20, "notify", 0), (2, 25, "receive", 2)]);
-        partition.core.channels.inputs_mut(ReceiverId::new(1)).divert();
-        partition.run_group(0);
-        assert_eq!(log.take(), []);
     }
 
     /// A group flushes a receiver as soon as its channel holds a batch of 64, in the midst of its

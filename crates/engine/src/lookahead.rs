@@ -27,9 +27,6 @@ const SINK_SLACK: Span = Span::from_ms(10);
 /// 1000 B.
 const MIN_IN_FLIGHT: Size = Size::from_bytes(20_000);
 
-/// Links in a row that are relayed, at most: each nests some calls.
-const MAX_NESTED: usize = 32;
-
 /// Determine the lookahead of all elements of `whole`, which `partition_map` may place in several
 /// partitions, and build the channels and host groups that follow from it. With `watched`, that is
 /// with observers, no element sends ahead and none is deferred.
@@ -42,7 +39,7 @@ pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, w
     while analysis.refute() {}
     let slacks: Vec<Span> = analysis.groups.iter().map(|members| analysis.slack(members)).collect();
     let inputs_of = analysis.inputs_of();
-    let modes = analysis.modes(&slacks, &inputs_of);
+    let modes = analysis.modes(&slacks);
     let groups = analysis.groups.iter().zip(&slacks);
     let groups: Vec<HostGroup> =
         groups.map(|(members, slack)| HostGroup::new(members.clone(), *slack)).collect();
@@ -299,10 +296,8 @@ impl<'a> Analysis<'a> {
         links.map(|link| self.tolerance(link)).min().unwrap_or(SINK_SLACK)
     }
 
-    /// Returns the execution mode of each element, given the slacks of the host groups and the
-    /// upstreams of all channels.
-    fn modes(&self, slacks: &[Span], inputs_of: &[(Vec<ElementId>, bool)]) -> Vec<ExecutionMode> {
-        let relayed = self.relayed(inputs_of);
+    /// Returns the execution mode of each element, given the slacks of the host groups.
+    fn modes(&self, slacks: &[Span]) -> Vec<ExecutionMode> {
         let handed_late = self.handed_late(slacks);
         let slack_of = |me: ElementId| match self.group_of[me.index()] {
             NO_GROUP => Span::ZERO,
@@ -315,7 +310,6 @@ impl<'a> Analysis<'a> {
             let handed_late = handed_late[me.index()];
             ExecutionMode {
                 takes_from_channels: self.expects[me.index()] || handed_late.is_some(),
-                relayed: relayed[me.index()],
                 departures: match (quiet, early) {
                     (true, _) => Departures::ToSinks,
                     (false, true) => Departures::Ahead,
@@ -327,34 +321,6 @@ impl<'a> Analysis<'a> {
             }
         };
         ElementId::all(self.whole.slots.len()).map(mode).collect()
-    }
-
-    /// Returns, for each element, whether it processes packets in the call that sends them: a link
-    /// by whose only channel nothing can come between them, and which hands them on in time. Of
-    /// links in a row every so many does not, so that calls nest no deeper.
-    fn relayed(&self, inputs_of: &[(Vec<ElementId>, bool)]) -> Vec<bool> {
-        let can = |me: ElementId| {
-            let (upstreams, _) = &inputs_of[me.index()];
-            let lookahead = self.whole.slots[me.index()].element.lookahead();
-            let ahead = self.early[me.index()] || self.quiet[me.index()];
-            let apart = |upstream: &ElementId| self.partition_map.separates(*upstream, me);
-            lookahead.decides_on_arrival
-                && ahead
-                && self.group_of[me.index()] == NO_GROUP
-                && upstreams.len() == 1
-                && !self.partition_map.is_boundary(me)
-                && !upstreams.iter().any(apart)
-        };
-        let mut relayed: Vec<bool> = ElementId::all(self.whole.slots.len()).map(can).collect();
-        for me in ElementId::all(relayed.len()) {
-            let before = |me: &ElementId| inputs_of[me.index()].0.first().copied();
-            let nested = |me: &ElementId| relayed[me.index()];
-            let depth = std::iter::successors(Some(me), before).take(MAX_NESTED + 1);
-            if depth.take_while(nested).count() > MAX_NESTED {
-                relayed[me.index()] = false;
-            }
-        }
-        relayed
     }
 
     /// Returns, for each element, the slack of the host group that hands packets to it, if one

@@ -74,7 +74,6 @@ impl Stub {
             span: declared.span,
             rate: declared.rate,
             accepts_ahead: declared.accepts_ahead,
-            decides_on_arrival: declared.decides_on_arrival,
             can_defer: declared.can_defer,
             ..Lookahead::NONE
         };

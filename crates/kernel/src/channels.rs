@@ -7,8 +7,6 @@
 
 use forebay_units::Time;
 
-use self::inputs::Aside;
-use crate::inbox::Inbox;
 use crate::kway_merge::{MAX_BATCH, Message, Timed};
 use crate::{ChannelId, Digest, ElementId, ReceiverId, RingBuffer};
 
@@ -158,9 +156,9 @@ impl<M: Message> ChannelTable<M> {
         from: &mut RingBuffer<Timed<M>>,
     ) {
         let Some((_, at)) = from.front().copied() else { return };
-        if self.inputs_of[receiver.index()].inbox().is_some() {
+        if self.inputs_of[receiver.index()].inbox.is_some() {
             for (packet, at) in from.iter() {
-                let _ = self.send_to_many(receiver, channel, packet, *at);
+                self.send_to_many(receiver, channel, packet, *at);
             }
             from.skip(from.len());
             return;
@@ -172,10 +170,9 @@ impl<M: Message> ChannelTable<M> {
         self.notify_or_grow(receiver, channel, at);
     }
 
-    /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`. Returns false if the
-    /// receiver has diverted it.
+    /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`.
     #[inline(always)]
-    pub fn send(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) -> bool {
+    pub fn send(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
         let inputs = &mut self.inputs_of[receiver.index()];
         let Some(sender) = inputs.channels.get_mut(channel.index()) else {
             return self.send_to_many(receiver, channel, packet, at);
@@ -189,30 +186,13 @@ impl<M: Message> ChannelTable<M> {
         if at <= inputs.wake_time || queue.len() >= *high_water {
             self.notify_or_grow(receiver, channel, at);
         }
-        true
     }
 
-    /// Count `packet` as taken by `receiver` at `at`, without a channel. Returns how many links it
-    /// has crossed with that: one, or none if it comes from a host group.
-    #[inline]
-    pub fn receive_at_once(&mut self, receiver: ReceiverId, packet: &M, at: Time) -> u64 {
-        let inputs = &mut self.inputs_of[receiver.index()];
-        packet.received(at, &mut inputs.digest);
-        u64::from(inputs.crossed)
-    }
-
-    /// As [`ChannelTable::send`], to a receiver with more channels than can be merged, or that has
-    /// diverted what is sent to it.
+    /// As [`ChannelTable::send`], to a receiver with more channels than can be merged.
     #[inline(never)]
-    fn send_to_many(
-        &mut self,
-        receiver: ReceiverId,
-        channel: ChannelId,
-        packet: &M,
-        at: Time,
-    ) -> bool {
+    fn send_to_many(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
         let inputs = &mut self.inputs_of[receiver.index()];
-        let Aside::Inbox(inbox) = &mut inputs.aside else { return false };
+        let inbox = inputs.inbox.as_mut().expect("there are as many channels as senders");
         inbox.push(channel, packet, at);
         let concerned = at <= inputs.wake_time;
         if concerned {
@@ -226,8 +206,7 @@ impl<M: Message> ChannelTable<M> {
         if concerned || full {
             self.notified.push(receiver);
         }
-        self.flush |= inbox.len() % STRIDE == 0;
-        true
+        self.flush |= inbox.len().is_multiple_of(STRIDE);
     }
 
     /// The rest of sending a packet that arrives at `at`: notify `receiver` if it concerns it or a
@@ -287,7 +266,7 @@ impl<M: Message> ChannelTable<M> {
     pub fn notify_in_batches(&mut self, receiver: ReceiverId) {
         let inputs = &mut self.inputs_of[receiver.index()];
         (inputs.wake_time, inputs.batched) = (Time::ZERO, true);
-        if let Aside::Inbox(inbox) = &mut inputs.aside {
+        if let Some(inbox) = &mut inputs.inbox {
             inbox.batch = inbox.len() + MANY * BATCH;
         }
         for Channel { queue, batch, high_water, .. } in &mut inputs.channels {
@@ -302,7 +281,7 @@ impl<M: Message> ChannelTable<M> {
     pub fn held(&self) -> u64 {
         let held = |inputs: &InputChannels<M>| {
             let few: usize = inputs.channels.iter().map(|channel| channel.queue.len()).sum();
-            few + inputs.inbox().map_or(0, Inbox::len)
+            few + inputs.inbox.as_ref().map_or(0, |inbox| inbox.len())
         };
         self.inputs_of.iter().map(|inputs| held(inputs) as u64).sum()
     }

@@ -108,7 +108,7 @@ impl<'a> Context<'a> {
             }
             Some((receiver, channel)) => {
                 debug_assert!(self.core.detours.is_none(), "where routes change none is ahead");
-                self.core.send_ahead(receiver, channel, &packet, now);
+                self.core.channels.send(receiver, channel, &packet, now);
             }
         }
     }

@@ -5,7 +5,6 @@
 //! channels and the lower bound on timestamps are those of R. M. Fujimoto, *Parallel and
 //! Distributed Simulation Systems*, 2000.
 
-use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +15,8 @@ use forebay_units::{Span, Time};
 use crate::detours::Detours;
 use crate::routes::Routes;
 use crate::{
-    ChannelId, Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId,
-    InputChannels, Observer, Packet, ReceiverId, RouteId, SackTable,
+    Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels,
+    Observer, Packet, ReceiverId, RouteId, SackTable,
 };
 
 /// A destination of routes that only counts what it receives.
@@ -81,23 +80,6 @@ impl PendingDeliveries {
     }
 }
 
-/// The part of a link that processes packets, as the core calls it.
-pub(crate) trait Process: Any + Send {
-    /// `packet` arrives at the link `me` at `at`.
-    fn process(&mut self, packet: &Packet, at: Time, me: ElementId, core: &mut Core);
-}
-
-/// Loan of the part of a link that processes packets, so that it does when they are sent.
-#[derive(Default)]
-pub struct Loan {
-    relay: Option<Box<dyn Process>>,
-    /// Packets that it may still process.
-    left: u32,
-}
-
-/// Packets that are processed at most with what a link has lent once.
-const MAX_RELAYED: u32 = 4096;
-
 /// The state of a partition apart from its elements: event list, routes, counters and channels.
 #[derive(Default)]
 pub struct Core {
@@ -128,8 +110,6 @@ pub struct Core {
     pub modes: Vec<ExecutionMode>,
     /// Packets sent ahead and not yet processed by their receivers.
     pub channels: ChannelTable<Packet>,
-    /// Loans of links, by number: see [`ExecutionMode::relayed`].
-    pub loans: Vec<Loan>,
     /// Lower bound on the timestamps still to come: every arrival up to then is already in the
     /// input channels, at all receivers that have any.
     pub lbts: Time,
@@ -179,55 +159,6 @@ impl Core {
         self.counters.hops += taken;
         self.virtual_events += taken as i64;
         *self.channels.inputs_mut(receiver) = inputs;
-    }
-
-    /// Send `packet` ahead on `channel` of `receiver`, where it arrives at `at`.
-    #[inline(always)]
-    pub(crate) fn send_ahead(
-        &mut self,
-        receiver: ReceiverId,
-        channel: ChannelId,
-        packet: &Packet,
-        at: Time,
-    ) {
-        if !self.channels.send(receiver, channel, packet, at) {
-            self.relay((receiver, channel), packet, at);
-        }
-    }
-
-    /// Have what a link has lent process `packet`, which arrives there at `at`; or, where it must
-    /// not yet, put it into the link's input channel.
-    #[inline(never)]
-    fn relay(&mut self, (receiver, channel): (ReceiverId, ChannelId), packet: &Packet, at: Time) {
-        let loan = &mut self.loans[receiver.index()];
-        loan.left -= 1;
-        let ends = loan.left == 0 || at > self.sync_time;
-        let Some(mut relay) = loan.relay.take_if(|_| !ends) else {
-            self.channels.inputs_mut(receiver).end_diversion();
-            let sent = self.channels.send(receiver, channel, packet, at);
-            debug_assert!(sent, "the diversion has ended");
-            return;
-        };
-        let taken = self.channels.receive_at_once(receiver, packet, at);
-        self.counters.hops += taken;
-        self.virtual_events += taken as i64;
-        relay.process(packet, at, receiver.element(), self);
-        self.loans[receiver.index()].relay = Some(relay);
-    }
-
-    /// The element `me` lends `relay`; no packet waits in its input channel.
-    pub(crate) fn lend(&mut self, me: ElementId, relay: Box<dyn Process>) {
-        if self.loans.len() <= me.index() {
-            self.loans.resize_with(me.index() + 1, Loan::default);
-        }
-        self.channels.inputs_mut(me.into()).divert();
-        self.loans[me.index()] = Loan { relay: Some(relay), left: MAX_RELAYED };
-    }
-
-    /// The end of a loan of the element `me`: returns what it has lent.
-    pub(crate) fn reclaim(&mut self, me: ElementId) -> Option<Box<dyn Process>> {
-        self.channels.inputs_mut(me.into()).end_diversion();
-        self.loans.get_mut(me.index())?.relay.take()
     }
 
     /// Count the arrival at `at` of `packet`, which was sent ahead to a sink and has so many bytes

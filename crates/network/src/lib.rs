@@ -60,7 +60,7 @@ pub use law::{
     Verdict,
 };
 pub use law_fault::LawFault;
-pub use logical_process::{LogicalProcess, LookaheadContext, Relay};
+pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};
 pub use note::{LawNote, NoteColumn, NoteForm, NoteKind};
 pub use observation::{CallEvent, Observation, Observer};

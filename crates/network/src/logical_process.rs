@@ -4,14 +4,11 @@
 //! An element need not know any of this; links and large groups of hosts do, for speed. The terms
 //! are those of R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
 
-use std::any::Any;
-
 use forebay_kernel::Forward;
 use forebay_units::Time;
 
-use crate::core::{Core, Process};
 use crate::routes::{NextHop, PassThrough};
-use crate::{Context, Counters, ElementId, ExecutionMode, InputChannels, Packet};
+use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
 
 /// Behaviour of an element with lookahead besides [`crate::Element`]; one without says
 /// `impl LogicalProcess for Mine {}`.
@@ -31,20 +28,6 @@ pub trait LogicalProcess {
     fn prefetch_packet(&self, _packet: &Packet) {}
 }
 
-/// The part of a link that processes packets, for links whose packets are
-/// [relayed](ExecutionMode::relayed).
-pub trait Relay: Any + Send {
-    /// `packet` arrives now, which may be ahead of the network's clock.
-    fn relay(&mut self, packet: &Packet, cx: &mut Context<'_>);
-}
-
-impl<R: Relay> Process for R {
-    #[inline]
-    fn process(&mut self, packet: &Packet, at: Time, me: ElementId, core: &mut Core) {
-        self.relay(packet, &mut Context { core, me, now: at, local: None });
-    }
-}
-
 /// Operations that [`Context`] offers to elements with lookahead.
 pub trait LookaheadContext {
     /// Returns the execution mode of this element. Asked when the run begins.
@@ -61,17 +44,6 @@ pub trait LookaheadContext {
     /// run begins.
     #[must_use]
     fn pass_through(&mut self) -> Option<PassThrough>;
-
-    /// Lend `relay`, which then processes each packet in the call that sends it to this element.
-    /// Only if [`ExecutionMode::relayed`], and with no packet in the input channel.
-    ///
-    /// It processes no more than so many packets, nor any that arrives after the time up to which
-    /// this element may run ahead. The packet after these comes by the input channel, and the
-    /// element takes back what it has lent before it processes it.
-    fn lend<R: Relay>(&mut self, relay: Box<R>);
-
-    /// End the loan; returns what was lent, `None` if nothing was.
-    fn reclaim<R: Relay>(&mut self) -> Option<Box<R>>;
 
     /// Before which time no event concerns this element, given the timers set so far: for
     /// [`LookaheadContext::continue_at`]. Called from [`crate::Element::wake`].
@@ -113,7 +85,7 @@ pub trait LookaheadContext {
     /// Forward the packets of `inputs`, taken by [`LookaheadContext::take_inputs`] and a single
     /// channel, that arrive by `limit` to the given channel of the next receiver in one pass:
     /// `transmit` writes each with the time at which it gets there. Stops when that channel may not
-    /// hold more; does nothing if packets for that receiver are relayed.
+    /// hold more.
     fn forward_all(
         &mut self,
         inputs: &mut InputChannels,
@@ -176,15 +148,6 @@ impl LookaheadContext for Context<'_> {
         (merged && self.inputs().is_single()).then_some(pass_through)
     }
 
-    fn lend<R: Relay>(&mut self, relay: Box<R>) {
-        self.core.lend(self.me, relay);
-    }
-
-    fn reclaim<R: Relay>(&mut self) -> Option<Box<R>> {
-        let lent: Box<dyn Any> = self.core.reclaim(self.me)?;
-        lent.downcast().ok()
-    }
-
     #[inline]
     fn idle_until(&self) -> Time {
         self.local
@@ -219,7 +182,7 @@ impl LookaheadContext for Context<'_> {
             "a packet is sent ahead too late"
         );
         debug_assert!(next.ahead().is_some(), "the next hop has no input channel");
-        self.core.send_ahead(next.receiver, next.channel, packet, at);
+        self.core.channels.send(next.receiver, next.channel, packet, at);
     }
 
     #[inline(always)]
@@ -255,9 +218,6 @@ impl LookaheadContext for Context<'_> {
         mut transmit: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Forward,
     ) {
         let PassThrough { receiver, channel } = pass_through;
-        if !self.core.channels.inputs(receiver).is_merged() {
-            return;
-        }
         let pause = inputs.pause_before(limit);
         if pause < limit {
             self.pause();
@@ -319,8 +279,10 @@ mod tests {
     use forebay_units::Span;
 
     use super::*;
-    use crate::core::{LocalTimers, PendingDelivery, Sink};
-    use crate::{ChannelId, Destination, FlowCount, FlowId, ReceiverId, RouteId, SinkId};
+    use crate::core::{Core, LocalTimers, PendingDelivery, Sink};
+    use crate::{
+        ChannelId, Destination, ElementId, FlowCount, FlowId, ReceiverId, RouteId, SinkId,
+    };
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -504,38 +466,6 @@ mod tests {
             core.channels = ChannelTable::new(&[(vec![], true), single, many]);
             assert_eq!(context(&mut core, 1, 0).pass_through().is_some(), merged);
         }
-    }
-
-    /// Sends ahead what it is given, 7 ps later.
-    struct Sender;
-
-    impl Relay for Sender {
-        fn relay(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-            cx.send_ahead(packet, cx.now() + Span::from_ps(7));
-        }
-    }
-
-    /// A loan processes each packet in the call that sends it, up to the time of the
-    /// next synchronisation; the next one comes by the channel, of which the link is notified, and
-    /// counters are the same either way.
-    #[test]
-    fn packets_are_processed_when_they_are_sent_up_to_the_time_of_synchronisation() {
-        let mut core = core();
-        context(&mut core, 1, 0).lend(Box::new(Sender));
-        for (number, ps) in [(1, 990), (2, 1000), (3, 1001), (4, 1002)] {
-            context(&mut core, 0, 10).send_ahead(&packet(number, 0), at(ps));
-        }
-        assert_eq!((core.counters.hops, core.virtual_events), (2, 2));
-        assert_eq!(core.channels.notified[..], [2, 1].map(ReceiverId::new));
-        let mut numbers = |receiver| {
-            let inputs = core.channels.inputs_mut(ReceiverId::new(receiver));
-            let next = || inputs.take(at(2000)).map(|(packet, at)| (packet.number, at.ps()));
-            std::iter::from_fn(next).collect::<Vec<_>>()
-        };
-        assert_eq!(numbers(2), [(1, 997), (2, 1007)]);
-        assert_eq!(numbers(1), [(3, 1001), (4, 1002)]);
-        assert!(context(&mut core, 1, 0).reclaim::<Sender>().is_some());
-        assert!(context(&mut core, 1, 0).reclaim::<Sender>().is_none());
     }
 
     /// An element sees its own bounds and channels: packets are known up to the channel clocks, and

@@ -25,9 +25,6 @@ pub struct Lookahead<'a> {
     /// that send ahead ([`crate::LogicalProcess::on_notify`]); and up to `span` late, if all come
     /// from hosts whose execution is deferred.
     pub accepts_ahead: bool,
-    /// True if all that becomes of a packet follows from it and those before it: then a link to
-    /// which only one sender leads can [process it when it is sent](ExecutionMode::relayed).
-    pub decides_on_arrival: bool,
     /// The routes on which it sends, if it is a host whose execution can be deferred: no other
     /// element sends on them.
     pub own_routes: &'a [RouteId],
@@ -44,7 +41,6 @@ impl Lookahead<'_> {
         span: Span::ZERO,
         rate: None,
         accepts_ahead: false,
-        decides_on_arrival: false,
         own_routes: &[],
         can_defer: false,
     };
@@ -80,9 +76,6 @@ pub struct ExecutionMode {
     /// ahead, or late from hosts whose execution is deferred. See
     /// [`crate::LogicalProcess::on_notify`].
     pub takes_from_channels: bool,
-    /// True if it may process its packets in the call that sends them, by one other element: it
-    /// [lends](crate::LookaheadContext::lend) what it needs for that.
-    pub relayed: bool,
     /// Way in which what leaves it reaches the next.
     pub departures: Departures,
     /// True if departures need to be decided only when counters or probes are read, or (where they

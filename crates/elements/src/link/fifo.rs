@@ -4,16 +4,12 @@
 //! send ahead, or late from deferred hosts. Then they are processed in batches in the order of time
 //! (Chandy and Misra, CACM 24 (1981) 198-206; Fujimoto, *Parallel and Distributed Simulation
 //! Systems*, 2000).
-//!
-//! Where only one other element leads to the link, nothing can come between its packets. Where
-//! there are few at a time, they need no channel: they are processed in the call that sends them
-//! ([`Relay`]).
 
 use forebay_kernel::{Forward, Receive};
 use forebay_laws::queue::AnyDropPolicy;
 use forebay_network::{
     Context, Departures, Element, InputChannels, LogicalProcess, Lookahead, LookaheadContext,
-    Observation, OwnCount, Packet, PassThrough, Relay,
+    Observation, OwnCount, Packet, PassThrough,
 };
 use forebay_units::Time;
 
@@ -24,79 +20,17 @@ use super::transmitter::Transmitter;
 /// The smallest batch that is forwarded in one call: fewer packets are not worth the setup.
 const MIN_BATCH: usize = 4;
 
-/// Number of batches whose mean decides how the next packets are processed.
-const OBSERVED: usize = 64;
-
-/// The most packets in so many batches with which they are processed when they are sent: where more
-/// come at once, they cost less from the input channel, as code and data of the link are used for
-/// all of them.
-const MOST_PACKETS: usize = OBSERVED + OBSERVED / 2;
-
 /// A link whose queue decides at arrival only.
 pub(super) struct FifoLink {
-    /// `None` while it is lent: then packets are processed when they are sent.
-    fifo: Option<Box<Fifo>>,
-}
-
-/// The part of a link that processes packets: its queue and its policy.
-struct Fifo {
     policy: AnyDropPolicy,
     queueing: Queueing,
     /// The path of all packets, on a link under tail drop with one input channel and one next hop.
     pass_through: Option<PassThrough>,
-    /// Batches that were observed since it could last have been lent, and their packets.
-    batches: usize,
-    packets: usize,
 }
 
 impl FifoLink {
     pub(super) fn new(policy: AnyDropPolicy, queueing: Queueing) -> Self {
-        let (batches, packets) = (0, 0);
-        Self {
-            fifo: Some(Box::new(Fifo { policy, queueing, pass_through: None, batches, packets })),
-        }
-    }
-
-    /// The part that processes packets, taken back if it is lent.
-    #[inline(always)]
-    fn own(&mut self, cx: &mut Context<'_>) -> &mut Fifo {
-        self.fifo.get_or_insert_with(|| cx.reclaim().expect("a link has or has lent what it needs"))
-    }
-
-    /// Lend the part that processes packets if nothing is pending and batches have been small.
-    #[inline]
-    fn lend(&mut self, cx: &mut Context<'_>) {
-        let goes = |fifo: &mut Box<Fifo>| fifo.is_to_be_lent() && cx.inputs().first().is_none();
-        if let Some(fifo) = self.fifo.take_if(goes) {
-            cx.lend(fifo);
-        }
-    }
-}
-
-impl Relay for Fifo {
-    fn relay(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        self.arrive(packet, cx);
-    }
-}
-
-impl Fifo {
-    /// Returns true if packets are to be processed when they are sent, from now on.
-    #[inline]
-    fn is_to_be_lent(&mut self) -> bool {
-        if self.batches < OBSERVED {
-            return false;
-        }
-        let small = self.packets <= MOST_PACKETS;
-        (self.batches, self.packets) = (0, 0);
-        self.queueing.mode.relayed && small
-    }
-
-    /// `packet` arrives now.
-    #[inline(always)]
-    fn arrive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        self.release_to_sinks(cx.sync_time(), cx);
-        let now = cx.now();
-        with_policy!(&mut self.policy, law => self.queueing.arrive(law, packet, now, cx));
+        Self { policy, queueing, pass_through: None }
     }
 
     /// Process the pending packets that have arrived by now, or whose predecessors are all known.
@@ -111,7 +45,6 @@ impl Fifo {
         // While packets are processed, no timer is to be set for what becomes of them.
         let wake_time = std::mem::replace(&mut self.queueing.wake_time, Time::ZERO);
         let mut inputs = cx.take_inputs();
-        let waiting = inputs.waiting();
         self.release_to_sinks(cx.sync_time(), cx);
         let (queueing, pass_through) = (&mut self.queueing, self.pass_through);
         with_policy!(&mut self.policy, law => {
@@ -120,8 +53,6 @@ impl Fifo {
             }
             process_all(queueing, law, &mut inputs, limit, cx);
         });
-        self.batches += 1;
-        self.packets += waiting - inputs.waiting();
         cx.return_inputs(inputs);
         self.queueing.wake_time = wake_time;
     }
@@ -267,56 +198,44 @@ fn forward_in_place<L: FifoPolicy + ?Sized>(
 
 impl LogicalProcess for FifoLink {
     fn on_notify(&mut self, cx: &mut Context<'_>) {
-        if self.fifo.is_none() && cx.inputs().first().is_none() {
+        if !self.queueing.mode.takes_from_channels {
             return;
         }
-        let fifo = self.own(cx);
-        if !fifo.queueing.mode.takes_from_channels {
-            return;
+        if self.queueing.mode.departures != Departures::Timed {
+            self.process_pending(cx);
         }
-        if fifo.queueing.mode.departures != Departures::Timed {
-            fifo.process_pending(cx);
-        }
-        if fifo.queueing.mode.departures == Departures::ToSinks {
+        if self.queueing.mode.departures == Departures::ToSinks {
             cx.notify_in_batches();
         } else {
-            fifo.arm_for_pending(cx);
+            self.arm_for_pending(cx);
         }
-        self.lend(cx);
     }
 }
 
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
-        let fifo = self.own(cx);
-        fifo.queueing.mode = cx.execution_mode();
-        fifo.queueing.next_hop = cx.next_hop();
-        let tail = matches!(fifo.policy, AnyDropPolicy::Tail(_));
-        fifo.pass_through = if tail { cx.pass_through() } else { None };
+        self.queueing.mode = cx.execution_mode();
+        self.queueing.next_hop = cx.next_hop();
+        let tail = matches!(self.policy, AnyDropPolicy::Tail(_));
+        self.pass_through = if tail { cx.pass_through() } else { None };
     }
 
     fn lookahead(&self) -> Lookahead<'_> {
-        // Asked before it can lend anything.
-        let Some(fifo) = &self.fifo else { return Lookahead::NONE };
-        Lookahead {
-            accepts_ahead: true,
-            decides_on_arrival: true,
-            ..fifo.queueing.transmitter.lookahead()
-        }
+        Lookahead { accepts_ahead: true, ..self.queueing.transmitter.lookahead() }
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let fifo = self.own(cx);
-        fifo.arrive(packet, cx);
+        self.release_to_sinks(cx.sync_time(), cx);
+        let now = cx.now();
+        with_policy!(&mut self.policy, law => self.queueing.arrive(law, packet, now, cx));
         // Where packets come through input channels instead, there are no observers.
         if cx.is_observed() {
-            fifo.observe_notes(cx);
+            self.observe_notes(cx);
         }
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
-        let fifo = self.own(cx);
-        let queueing = &mut fifo.queueing;
+        let queueing = &mut self.queueing;
         if !queueing.mode.takes_from_channels {
             queueing.wake_time = queueing.transmitter.deliver_first(cx).unwrap_or(Time::NEVER);
             if queueing.wake_time < Time::NEVER {
@@ -324,8 +243,7 @@ impl Element for FifoLink {
             }
         } else if queueing.wake_time == cx.now() {
             queueing.wake_time = Time::NEVER;
-            fifo.wake_pending(cx);
-            self.lend(cx);
+            self.wake_pending(cx);
         } else {
             // An earlier timer, for a packet that leaves before, has replaced this one.
             cx.discount_event();
@@ -334,25 +252,22 @@ impl Element for FifoLink {
 
     fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
-        let fifo = self.own(cx);
-        if fifo.queueing.mode.takes_from_channels {
-            fifo.process_pending(cx);
+        if self.queueing.mode.takes_from_channels {
+            self.process_pending(cx);
         }
-        fifo.release_to_sinks(now, cx);
-        let transmitter = &mut fifo.queueing.transmitter;
-        with_policy!(&mut fifo.policy, law => Queueing::depart(law, transmitter, now));
+        self.release_to_sinks(now, cx);
+        let transmitter = &mut self.queueing.transmitter;
+        with_policy!(&mut self.policy, law => Queueing::depart(law, transmitter, now));
         transmitter.sync_wait(now);
         transmitter.sync_counters(true, cx);
         // Packets that were sent ahead are held by the element that they were sent to.
         let held = transmitter.in_flight.len() as u64;
-        OwnCount::held(held).with_state(&fifo.queueing.conditioning)
+        OwnCount::held(held).with_state(&self.queueing.conditioning)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
-        // Counters were read before, so that it is not lent.
-        let Some(fifo) = &self.fifo else { return };
-        fifo.queueing.transmitter.probes(&fifo.queueing.conditioning, visit);
-        if let AnyDropPolicy::Law(law) = &fifo.policy {
+        self.queueing.transmitter.probes(&self.queueing.conditioning, visit);
+        if let AnyDropPolicy::Law(law) = &self.policy {
             law.probes(visit);
         }
     }

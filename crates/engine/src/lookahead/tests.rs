@@ -282,28 +282,3 @@ fn a_link_at_a_boundary_sends_ahead_and_at_once() {
     // The receiver has no channel in the undivided network: the boundary makes one.
     assert_eq!((takers(&whole), after(&whole, 0, 0).ahead()), (vec![], None));
 }
-
-/// A link that decides on arrival processes packets when they are sent if one element alone leads
-/// to it, so that nothing comes between them, and if it hands them on ahead of events; of very many
-/// in a row some do not, or calls would nest as deep.
-#[test]
-fn a_link_with_one_sender_processes_packets_when_they_are_sent() {
-    let decides = Lookahead { decides_on_arrival: true, ..link(10) };
-    let relayed = |elements: &[Lookahead<'static>], routes: &[&[usize]]| {
-        let whole = analysed(elements, routes);
-        whole.core.modes.iter().map(|mode| mode.relayed).collect::<Vec<_>>()
-    };
-    let (first, last) = (wire(10), link(10));
-    assert_eq!(relayed(&[first, decides, last], &[&[0, 1, 2, SINK]]), [false, true, false]);
-    // Two senders; one that cannot decide; one whose departures have events.
-    let routes: [&[usize]; 2] = [&[0, 2, SINK], &[1, 2, SINK]];
-    assert_eq!(relayed(&[first, first, decides], &routes), [false; 3]);
-    assert_eq!(relayed(&[first, last], &[&[0, 1, SINK]]), [false; 2]);
-    assert_eq!(relayed(&[first, decides, NONE], &[&[0, 1, 2]]), [false; 3]);
-    let mut row = vec![decides; 100];
-    row[0] = first;
-    let route: Vec<usize> = (0..100).chain([SINK]).collect();
-    let nested = relayed(&row, &[&route]);
-    let longest = nested.split(|relayed| !relayed).map(<[bool]>::len).max();
-    assert_eq!(longest, Some(MAX_NESTED));
-}

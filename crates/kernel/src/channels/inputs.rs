@@ -16,10 +16,10 @@ use crate::{ChannelId, Digest, ElementId, Forward, earlier_of};
 /// time, and those of one instant by the numbers of the links that they come from, which is the
 /// order of the events that would have delivered them.
 pub struct InputChannels<M> {
-    /// None where there are more than can be merged, and while messages are diverted.
+    /// None where there are more than can be merged.
     pub(super) channels: Vec<Channel<M>>,
-    /// Channels that are not merged, in place of `channels`.
-    pub(super) aside: Aside<M>,
+    /// The messages of more channels than can be merged, in place of `channels`.
+    pub(super) inbox: Option<Box<Inbox<M>>>,
     /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
     pub(super) wake_time: Time,
     /// True if it is notified whenever a channel holds a full batch.
@@ -35,20 +35,11 @@ pub struct InputChannels<M> {
     pub(super) crossed: bool,
 }
 
-/// Channels of a receiver that are not merged.
-pub(super) enum Aside<M> {
-    None,
-    /// The only channel while messages are diverted.
-    Diverted(Box<Channel<M>>),
-    /// The messages of more channels than can be merged.
-    Inbox(Box<Inbox<M>>),
-}
-
 impl<M> Default for InputChannels<M> {
     fn default() -> Self {
         Self {
             channels: Vec::new(),
-            aside: Aside::None,
+            inbox: None,
             wake_time: Time::ZERO,
             batched: false,
             is_long: false,
@@ -64,11 +55,11 @@ impl<M: Message> InputChannels<M> {
         let many = upstreams.len() > MAX_CHANNELS;
         let merged = if many { &[] } else { upstreams };
         let channels = merged.iter().map(|upstream| Channel::new(*upstream)).collect();
-        let aside = if many { Aside::Inbox(Box::new(Inbox::new(upstreams))) } else { Aside::None };
+        let inbox = many.then(|| Box::new(Inbox::new(upstreams)));
         let batched = false;
         Self {
             channels,
-            aside,
+            inbox,
             wake_time: Time::NEVER,
             batched,
             is_long: false,
@@ -88,31 +79,8 @@ impl<M: Message> InputChannels<M> {
 
     /// The elements that send to it.
     pub fn upstreams(&self) -> impl Iterator<Item = ElementId> {
-        let many = self.inbox().into_iter().flat_map(|inbox| inbox.upstreams.iter().copied());
+        let many = self.inbox.iter().flat_map(|inbox| inbox.upstreams.iter().copied());
         self.channels.iter().map(|channel| channel.upstream).chain(many)
-    }
-
-    /// From now on [`ChannelTable::send`](super::ChannelTable::send) refuses messages for the
-    /// receiver, which has one channel and in it no message.
-    pub fn divert(&mut self) {
-        debug_assert!(self.next_at() == Time::NEVER && self.is_single(), "messages wait");
-        if let Some(channel) = self.channels.pop() {
-            self.aside = Aside::Diverted(Box::new(channel));
-        }
-    }
-
-    /// The end of [`InputChannels::divert`].
-    pub fn end_diversion(&mut self) {
-        if self.is_diverted()
-            && let Aside::Diverted(channel) = std::mem::replace(&mut self.aside, Aside::None)
-        {
-            self.channels.push(*channel);
-        }
-    }
-
-    /// Returns true if messages for the receiver are refused.
-    pub fn is_diverted(&self) -> bool {
-        matches!(self.aside, Aside::Diverted(_))
     }
 
     /// Returns true if messages go into channels that are merged, so that
@@ -122,14 +90,9 @@ impl<M: Message> InputChannels<M> {
         !self.channels.is_empty()
     }
 
-    #[inline]
-    pub(super) fn inbox(&self) -> Option<&Inbox<M>> {
-        if let Aside::Inbox(inbox) = &self.aside { Some(inbox) } else { None }
-    }
-
     /// Number of channels.
     pub fn count(&self) -> usize {
-        self.inbox().map_or(self.channels.len(), |inbox| inbox.upstreams.len())
+        self.inbox.as_ref().map_or(self.channels.len(), |inbox| inbox.upstreams.len())
     }
 
     /// Returns true if the receiver is notified in batches, and of nothing else.
@@ -153,7 +116,7 @@ impl<M: Message> InputChannels<M> {
     #[inline(always)]
     fn next_index(&self) -> (usize, Time) {
         match self.channels.as_slice() {
-            [] => self.inbox().map_or((0, Time::NEVER), |inbox| inbox.next()),
+            [] => self.inbox.as_ref().map_or((0, Time::NEVER), |inbox| inbox.next()),
             [channel] => (0, channel.head),
             _ => self.next_of_several(),
         }
@@ -185,7 +148,7 @@ impl<M: Message> InputChannels<M> {
     #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(&M, Time)> {
-        if let Some(inbox) = self.inbox() {
+        if let Some(inbox) = &self.inbox {
             return inbox.first().map(|packet| (packet, inbox.next().1));
         }
         let (channel, _) = self.next_index();
@@ -345,7 +308,7 @@ impl<M: Message> InputChannels<M> {
     /// Take the packets of more channels than can be merged that arrive before `end`.
     #[inline(never)]
     fn take_of_many(&mut self, end: Time, digest: &mut Digest, receiver: &mut impl Receive<M>) {
-        if let Aside::Inbox(inbox) = &mut self.aside {
+        if let Some(inbox) = &mut self.inbox {
             let taken = inbox.take_until(end, digest, receiver);
             self.count_taken(taken);
         }

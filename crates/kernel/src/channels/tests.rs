@@ -365,22 +365,3 @@ fn more_channels_than_can_be_merged_are_taken_in_order() {
     }
     assert_eq!((notified(&table), table.flush), (vec![0], true));
 }
-
-/// While a receiver diverts what is sent to it, its channels take nothing; then they do again.
-#[test]
-fn diverted_messages_are_refused() {
-    let only = (vec![ElementId::new(3)], true);
-    let mut table = ChannelTable::new(&[only.clone(), only]);
-    table.inputs_mut(receiver(0)).divert();
-    assert!(table.inputs(receiver(0)).is_diverted());
-    assert!(!table.send(receiver(0), channel(0), &1, at(10)));
-    assert_eq!((table.held(), table.inputs(receiver(0)).next_at()), (0, Time::NEVER));
-    table.inputs_mut(receiver(0)).end_diversion();
-    assert!(table.send(receiver(0), channel(0), &1, at(10)));
-    assert_eq!(table.inputs(receiver(0)).first(), Some((&1, at(10))));
-    // Taken at once, a message counts as one that came by a channel.
-    let mut digest = Digest::default();
-    1_u64.received(at(10), &mut digest);
-    assert_eq!(table.receive_at_once(receiver(1), &1, at(10)), 1);
-    assert_eq!(table.digest(receiver(1)), digest);
-}

@@ -8,12 +8,11 @@ use forebay_units::{Span, Time};
 use super::{Control, RunOptions, Scenario};
 
 /// What is the same for all elements that have a part in the network: whether they take packets
-/// from channels and may be computed in the call of their sender, how packets leave, and by how
-/// much they may be late.
-type Way = (bool, bool, Departures, Span);
+/// from channels, how packets leave, and by how much they may be late.
+type Way = (bool, Departures, Span);
 
 fn way(mode: &ExecutionMode) -> Way {
-    (mode.takes_from_channels, mode.relayed, mode.departures, mode.late)
+    (mode.takes_from_channels, mode.departures, mode.late)
 }
 
 /// Returns the ways of all elements of `file`, by their parts: links by their names without
@@ -46,25 +45,24 @@ fn ways(file: &str) -> BTreeMap<String, Vec<Way>> {
 
 /// Hosts are late by the delay of the link that they send into: 4 ms in the core and 0.1 ms at
 /// home. Every link takes its packets from channels and sends ahead, the cable, to which 200 links
-/// lead, as those to which one does. Those that decide on arrival can be computed in the call of
-/// their sender. An element that fell back to an event for each packet would change no result, and
-/// nobody would see why runs are slow.
+/// lead, as those to which one does. An element that fell back to an event for each packet would
+/// change no result, and nobody would see why runs are slow.
 #[test]
 fn no_hop_of_an_access_network_needs_an_event() {
     let (core, home) = (Span::from_ms(4), Span::from_us(100));
-    let host = |late| (false, false, Departures::Timed, late);
-    let link = |relayed, late| (true, relayed, Departures::Ahead, late);
+    let host = |late| (false, Departures::Timed, late);
+    let link = |late| (true, Departures::Ahead, late);
     let due = [
-        ("bng", vec![link(true, core)]),
-        ("bng.reverse", vec![link(true, Span::ZERO)]),
-        ("cable", vec![link(false, Span::ZERO)]),
-        ("cable.reverse", vec![link(false, Span::ZERO)]),
-        ("down", vec![link(false, Span::ZERO)]),
-        ("down.reverse", vec![link(true, Span::ZERO)]),
+        ("bng", vec![link(core)]),
+        ("bng.reverse", vec![link(Span::ZERO)]),
+        ("cable", vec![link(Span::ZERO)]),
+        ("cable.reverse", vec![link(Span::ZERO)]),
+        ("down", vec![link(Span::ZERO)]),
+        ("down.reverse", vec![link(Span::ZERO)]),
         ("receivers", vec![host(core), host(home)]),
         ("senders", vec![host(home), host(core)]),
-        ("up", vec![link(false, home)]),
-        ("up.reverse", vec![link(true, Span::ZERO)]),
+        ("up", vec![link(home)]),
+        ("up.reverse", vec![link(Span::ZERO)]),
     ];
     let due = due.map(|(part, ways)| (part.to_owned(), ways));
     assert_eq!(ways("s9-access.toml"), BTreeMap::from(due));
