@@ -7,8 +7,8 @@ use forebay_units::{Span, Time};
 
 use super::{Control, RunOptions, Scenario};
 
-/// What is the same for all elements that have a part in the network: whether they take packets
-/// from channels, how packets leave, and by how much they may be late.
+/// The part of a mode that all elements of one kind have in common: whether they take packets from
+/// channels, how packets leave, and by how much they may be late.
 type Way = (bool, Departures, Span);
 
 fn way(mode: &ExecutionMode) -> Way {
@@ -46,7 +46,7 @@ fn ways(file: &str) -> BTreeMap<String, Vec<Way>> {
 /// Hosts are late by the delay of the link that they send into: 4 ms in the core and 0.1 ms at
 /// home. Every link takes its packets from channels and sends ahead, the cable, to which 200 links
 /// lead, as those to which one does. An element that fell back to an event for each packet would
-/// change no result, and nobody would see why runs are slow.
+/// change no result, so that only the time of a run would tell.
 #[test]
 fn no_hop_of_an_access_network_needs_an_event() {
     let (core, home) = (Span::from_ms(4), Span::from_us(100));
