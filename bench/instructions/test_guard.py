@@ -75,6 +75,15 @@ def test_set_up_cancels() -> None:
         counting.per_hop(long, short)
 
 
+def test_another_trajectory_is_named(tmp_path: Path) -> None:
+    """A benchmark of which another build has another trajectory is named: what tests find in order
+    in their build says nothing of the one that is released."""
+    runner = tmp_path / "runner"
+    runner.write_text('#!/bin/sh\necho \'{"digest": "1f"}\'\n')
+    runner.chmod(0o755)
+    assert counting.other_trajectories(runner, {"s1-af": "1f", "s3-mm1": "2f"}) == ["s3-mm1"]
+
+
 def test_every_benchmark_is_counted_and_recorded() -> None:
     """Every benchmark is counted and recorded."""
     scenarios = {path.stem for path in counting.SCENARIOS.glob("*.toml")}
