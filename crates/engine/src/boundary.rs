@@ -134,11 +134,11 @@ impl<'a> PartitionMap<'a> {
     /// partition into itself if there is none.
     fn crossing(&self, link: ElementId, hop: Hop) -> Crossing {
         let from = self.partition_of[link.index()];
-        let to = match hop.to() {
-            Destination::Element(next) => self.partition_of[next.index()],
-            Destination::Sink(_) => {
-                self.first_boundary(link).map_or(from, |(_, partition)| *partition)
-            }
+        // All that follows at a node of a fabric lies in one partition, and so do sinks.
+        let element = if hop.node().is_none() { hop.to().element() } else { None };
+        let to = match element {
+            Some(next) => self.partition_of[next.index()],
+            None => self.first_boundary(link).map_or(from, |(_, partition)| *partition),
         };
         let (inputs, channel) = hop.ahead().unwrap_or((link.into(), ChannelId::ONLY));
         Crossing { from, to, inputs, channel }

@@ -136,7 +136,13 @@ impl<'a> Analysis<'a> {
         }
         let schedules =
             |me: ElementId| whole.slots[me.index()].element.lookahead().schedules_departures;
-        let leads = |me: ElementId| routes.following(me).next().is_some();
+        // A node of a fabric is asked for the next hop when a packet is there. So only boundaries
+        // send ahead to one.
+        let by_rule = |me: ElementId| routes.node_after(me).is_some();
+        let leads = |me: ElementId| {
+            let early = !by_rule(me) || partition_map.is_boundary(me);
+            early && routes.following(me).next().is_some()
+        };
         let only = |mut all: BTreeSet<ElementId>| all.pop_first().filter(|_| all.is_empty());
         let sole_upstream: Vec<Option<ElementId>> = before_sinks.into_iter().map(only).collect();
         let own = |me: ElementId, sink: SinkId| sole_upstream[sink.index()] == Some(me);
@@ -146,7 +152,7 @@ impl<'a> Analysis<'a> {
         };
         let all = ElementId::all(elements);
         let early = all.clone().map(|me| schedules(me) && leads(me)).collect();
-        let quiet = all.map(|me| schedules(me) && leads(me) && sinks(me)).collect();
+        let quiet = all.map(|me| schedules(me) && leads(me) && !by_rule(me) && sinks(me)).collect();
         let able = whole.slots.iter().map(|slot| slot.element.lookahead().accepts_ahead);
         let expects = able.zip(&candidates).map(|(able, candidate)| able && !candidate).collect();
         let (group_of, groups) = groups(whole, &candidates);
@@ -279,7 +285,8 @@ impl<'a> Analysis<'a> {
     }
 
     fn all_early(&self, upstreams: &[ElementId]) -> bool {
-        upstreams.iter().all(|upstream| self.early[upstream.index()])
+        let by_rule = |link: &ElementId| self.whole.core.routes.node_after(*link).is_some();
+        upstreams.iter().all(|upstream| self.early[upstream.index()] && !by_rule(upstream))
     }
 
     /// Returns the span by which `link` may be handed packets late without any effect on what

@@ -10,8 +10,8 @@ use forebay_kernel::Digest;
 use forebay_network::executive::Sink;
 use forebay_network::{
     Context, Counters, DelayTable, DeliveryMeter, Destination, Element, ElementCounters, ElementId,
-    ExecutionMode, FlowCount, FlowId, LinkCount, LinkId, LogicalProcess, Observer, Packet,
-    ReceiverId, RouteId, SinkId, StateFact,
+    ExecutionMode, FlowCount, FlowId, ForwardingRule, LinkCount, LinkId, LogicalProcess, NodeId,
+    Observer, Packet, ReceiverId, RouteId, SinkId, StateFact,
 };
 use forebay_units::Time;
 
@@ -171,6 +171,27 @@ impl Network {
     /// end. Its identifier, for [`crate::Packet::route`].
     pub fn add_route(&mut self, elements: &[ElementId], end: impl Into<Destination>) -> RouteId {
         self.whole().core.routes.add(elements, end.into())
+    }
+
+    /// Add the rule by which a fabric forwards; the first of its nodes, which the others follow.
+    pub fn add_rule(&mut self, rule: Box<dyn ForwardingRule>) -> NodeId {
+        self.whole().core.routes.add_rule(rule)
+    }
+
+    /// Have what leaves `link` go on by rule at `node` of a fabric.
+    pub fn lead_to(&mut self, link: ElementId, node: NodeId) {
+        self.whole().core.routes.lead_to(link, node);
+    }
+
+    /// Add a route by rule: from `first`, a link from a host of a fabric, to the host `goal`, where
+    /// its packets are for `end`. All that follows a node of a fabric lies in one partition.
+    pub fn add_route_by_rule(
+        &mut self,
+        first: ElementId,
+        goal: NodeId,
+        end: impl Into<Destination>,
+    ) -> RouteId {
+        self.whole().core.routes.add_by_rule(first, goal, end.into())
     }
 
     /// Replaces `route`, for what is sent on it, by each of `routes` from its time on. Then no host

@@ -43,7 +43,11 @@ impl<'a> Context<'a> {
     pub fn forward(&mut self, packet: &Packet) {
         let hop = self.core.routes.after(self.me, packet.route);
         let at = self.now();
-        match hop.to() {
+        let to = match hop.node() {
+            None => hop.to(),
+            Some(node) => self.core.routes.by_rule(node, packet, at),
+        };
+        match to {
             Destination::Element(to) => {
                 self.core.pending.push(PendingDelivery { packet: *packet, at, to });
             }

@@ -46,6 +46,12 @@ forebay_kernel::identifier! {
     SinkId
 }
 
+forebay_kernel::identifier! {
+    /// A node of a fabric, a host or a switch, where packets are forwarded by
+    /// [rule](crate::ForwardingRule).
+    NodeId
+}
+
 /// Element or sink to which a hop of a route leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Destination {
@@ -87,13 +93,15 @@ impl Destination {
     }
 }
 
-/// A [`Destination`], or none, in one word, so that the forwarding tables stay small.
+/// A [`Destination`], or a node of a fabric that finds it, or none, in one word, so that the
+/// forwarding tables stay small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct PackedDestination(u32);
 
-/// Of a packed destination: it is a sink.
+/// Of a packed destination: it is a sink, or a node.
 const SINK: u32 = 1 << 31;
+const NODE: u32 = 1 << 30;
 
 impl PackedDestination {
     /// No destination.
@@ -102,20 +110,32 @@ impl PackedDestination {
     /// `destination` packed.
     ///
     /// # Panics
-    /// If a network has 2^31 elements or sinks.
+    /// If a network has 2^30 elements or sinks.
     pub(crate) fn new(destination: Destination) -> Self {
         let (number, bit) = match destination {
             Destination::Element(element) => (element.number(), 0),
             Destination::Sink(sink) => (sink.number(), SINK),
         };
-        assert!(number < SINK - 1, "a network has fewer than 2^31 - 1 elements or sinks");
+        assert!(number < NODE, "a network has fewer than 2^30 elements or sinks");
         Self(number | bit)
+    }
+
+    /// What `node` of a fabric finds.
+    pub(crate) fn found_at(node: NodeId) -> Self {
+        assert!(node.number() < NODE, "a network has fewer than 2^30 nodes of fabrics");
+        Self(node.number() | NODE)
+    }
+
+    /// The node of a fabric that finds the destination, if one does.
+    #[inline(always)]
+    pub(crate) fn node(self) -> Option<NodeId> {
+        (self.0 & (SINK | NODE) == NODE).then(|| NodeId::of_number(self.0 & !NODE))
     }
 
     /// The destination, which must be there.
     #[inline(always)]
     pub(crate) fn get(self) -> Destination {
-        debug_assert!(self != Self::NONE, "the hop leads nowhere");
+        debug_assert!(self.0 & NODE == 0, "the hop leads nowhere that is known before");
         if self.0 & SINK == 0 {
             Destination::Element(self.to_element())
         } else {
@@ -126,7 +146,7 @@ impl PackedDestination {
     /// The destination where it is known to be an element.
     #[inline(always)]
     pub(crate) fn to_element(self) -> ElementId {
-        debug_assert!(self.0 & SINK == 0, "the hop leads to no element");
+        debug_assert!(self.0 & (SINK | NODE) == 0, "the hop leads to no element");
         ElementId::of_number(self.0)
     }
 

@@ -22,6 +22,7 @@ mod detours;
 mod drop_reason;
 mod element;
 pub mod executive;
+mod forwarding;
 mod histogram;
 mod ids;
 mod law;
@@ -50,9 +51,10 @@ pub use counters::{
 pub use delays::DelayTable;
 pub use drop_reason::DropReason;
 pub use element::Element;
+pub use forwarding::ForwardingRule;
 pub use histogram::{Distribution, Histogram, quantile_rank};
 pub use ids::{
-    ChannelId, Destination, ElementId, FlowId, HostId, LinkId, ReceiverId, RouteId, SinkId,
+    ChannelId, Destination, ElementId, FlowId, HostId, LinkId, NodeId, ReceiverId, RouteId, SinkId,
 };
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,

@@ -1,9 +1,14 @@
 //! Forwarding tables: the next hop of each element by route (a forwarding information base in the
 //! words of RFC 1812).
 
+use forebay_units::Time;
+
+use crate::forwarding::Rules;
 use crate::ids::PackedDestination;
 use crate::pair_table::PairTable;
-use crate::{ChannelId, Destination, ElementId, ReceiverId, RouteId, SinkId};
+use crate::{
+    ChannelId, Destination, ElementId, ForwardingRule, NodeId, Packet, ReceiverId, RouteId, SinkId,
+};
 
 /// An entry of a forwarding table: what follows an element on a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,11 +58,18 @@ impl Hop {
         Self { to: PackedDestination::new(to), ..Self::default() }
     }
 
-    /// The next element, or a sink.
+    /// The next element, or a sink, where no node of a fabric finds it.
     #[inline(always)]
     #[must_use]
     pub fn to(&self) -> Destination {
         self.to.get()
+    }
+
+    /// The node of a fabric that finds what is next, if one does.
+    #[inline(always)]
+    #[must_use]
+    pub fn node(&self) -> Option<NodeId> {
+        self.to.node()
     }
 
     /// The next element, where no sink can follow.
@@ -72,6 +84,17 @@ impl Hop {
     #[must_use]
     pub fn ahead(&self) -> Option<(ReceiverId, ChannelId)> {
         (self.channel != NO_CHANNEL).then_some((self.receiver, self.channel))
+    }
+
+    /// The same as a partition sees it that has it lead to `target`.
+    fn in_partition(self, target: PartitionHop) -> Option<Self> {
+        match target {
+            PartitionHop::Stays => Some(self),
+            PartitionHop::Leaves(outbox) => {
+                Some(Self { receiver: outbox, channel: ChannelId::ONLY, ..self })
+            }
+            PartitionHop::Nowhere => None,
+        }
     }
 
     /// The sink that follows, where no element can.
@@ -97,6 +120,8 @@ pub struct Routes {
     reverse: PairTable<Option<RouteId>>,
     /// Reverse routes that begin at each element, in the order in which they were added.
     reverse_from: Vec<Vec<RouteId>>,
+    /// Rules of fabrics, and the routes that go by them.
+    rules: Rules,
 }
 
 impl Routes {
@@ -125,6 +150,32 @@ impl Routes {
             }
         }
         route
+    }
+
+    /// Add the rule of a fabric; its first node.
+    pub fn add_rule(&mut self, rule: Box<dyn ForwardingRule>) -> NodeId {
+        self.rules.add(rule)
+    }
+
+    /// Have what leaves `element`, the link to a node of a fabric, go on by rule there.
+    pub fn lead_to(&mut self, element: ElementId, node: NodeId) {
+        *self.common_hop_of(element) =
+            Hop { to: PackedDestination::found_at(node), ..Hop::default() };
+    }
+
+    /// Add a route that begins with `first`, a link from a host of a fabric, and goes by rule to
+    /// the host `goal`, and `end` there; returns its identifier.
+    pub fn add_by_rule(&mut self, first: ElementId, goal: NodeId, end: Destination) -> RouteId {
+        let route = RouteId::new(self.first_hops.len());
+        self.first_hops.push(Hop::leading_to(first.into()));
+        self.rules.set_goal(route, goal, end);
+        route
+    }
+
+    /// The destination of `packet`, which is at `node` of a fabric at `now`.
+    #[inline(never)]
+    pub(crate) fn by_rule(&mut self, node: NodeId, packet: &Packet, now: Time) -> Destination {
+        self.rules.next(node, packet, now)
     }
 
     /// Note `reverse` as the route from `element` back to where `route` begins.
@@ -186,13 +237,28 @@ impl Routes {
         hops.all(same).then_some(NextHop(first))
     }
 
-    /// The elements and sinks that follow `element` on the routes that pass it.
+    /// The elements and sinks that follow `element` on the routes that pass it, or that may where
+    /// it leads to a node of a fabric.
     pub fn following(&self, element: ElementId) -> impl Iterator<Item = Destination> {
-        self.hops(element).map(|hop| hop.to())
+        let by_rule = self.node_after(element).map(|node| self.rules.following(node));
+        self.listed(element).map(|hop| hop.to()).chain(by_rule.into_iter().flatten())
     }
 
-    /// The hops after `element` on the routes that pass it.
+    /// The node of a fabric that `element` leads to, if it leads to one.
+    #[must_use]
+    pub fn node_after(&self, element: ElementId) -> Option<NodeId> {
+        self.common_hop.get(element.index()).and_then(Hop::node)
+    }
+
+    /// The hops after `element` on the routes that pass it; the one to a node of a fabric, where
+    /// that finds what is next.
     pub fn hops(&self, element: ElementId) -> impl Iterator<Item = Hop> {
+        let to_node = self.node_after(element).map(|_| self.common_hop[element.index()]);
+        self.listed(element).chain(to_node)
+    }
+
+    /// The hops after `element` in the table.
+    fn listed(&self, element: ElementId) -> impl Iterator<Item = Hop> {
         let hop = move |route: &RouteId| *self.next_hops.get((element, *route)).expect("it passes");
         self.passing(element).iter().map(hop)
     }
@@ -220,18 +286,20 @@ impl Routes {
             first_hops: self.first_hops.clone(),
             reverse: self.reverse.clone(),
             reverse_from: self.reverse_from.clone(),
+            rules: self.rules.fresh(),
             ..Self::default()
         };
-        for element in ElementId::all(self.passing.len()) {
+        for element in ElementId::all(self.common_hop.len()) {
+            if self.node_after(element).is_some() {
+                let hop = self.common_hop[element.index()];
+                if let Some(hop) = hop.in_partition(resolve(element, hop)) {
+                    *part.common_hop_of(element) = hop;
+                }
+                continue;
+            }
             for route in self.passing(element) {
                 let hop = *self.next_hops.get((element, *route)).expect("it passes");
-                let hop = match resolve(element, hop) {
-                    PartitionHop::Stays => hop,
-                    PartitionHop::Leaves(outbox) => {
-                        Hop { receiver: outbox, channel: ChannelId::ONLY, ..hop }
-                    }
-                    PartitionHop::Nowhere => continue,
-                };
+                let Some(hop) = hop.in_partition(resolve(element, hop)) else { continue };
                 part.next_hops.insert((element, *route), hop);
                 row_of(&mut part.passing, element).push(*route);
             }
@@ -242,7 +310,7 @@ impl Routes {
 
     /// Set the common hop of `element` after its hops have changed.
     fn update_common_hop(&mut self, element: ElementId) {
-        let mut hops = self.hops(element);
+        let mut hops = self.listed(element);
         let common = hops.next().filter(|first| hops.all(|hop| hop == *first)).unwrap_or_default();
         drop(hops);
         *self.common_hop_of(element) = common;
@@ -313,9 +381,9 @@ mod tests {
 
     /// A network of so many elements that their numbers meet those of sinks is refused.
     #[test]
-    #[should_panic(expected = "fewer than 2^31 - 1")]
+    #[should_panic(expected = "fewer than 2^30")]
     fn elements_and_sinks_share_no_numbers() {
-        Hop::leading_to(to(1 << 31));
+        Hop::leading_to(to(1 << 30));
     }
 
     /// A reverse route is found at the element and for the route that it was added for, and nowhere
