@@ -23,6 +23,8 @@ mod flow_groups;
 pub mod impairment;
 mod measurement;
 pub mod pace;
+pub mod pairs;
+pub mod path;
 pub mod pcn_edge;
 mod periodic;
 pub mod policing;

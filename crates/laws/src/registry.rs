@@ -12,6 +12,8 @@ use crate::explicit_rate::{EXPLICIT_RATES, ExplicitRates};
 use crate::fairness::{FAIRNESS, Fairness};
 use crate::impairment::{IMPAIRMENTS, Impairments};
 use crate::pace::{PACES, Paces};
+use crate::pairs::{PAIRS, Pairs};
+use crate::path::{PATHS, Paths};
 use crate::queue::{QUEUES, Queues};
 use crate::shaper::{SHAPERS, Shapers};
 use crate::sizes::{SIZES, Sizes};
@@ -37,6 +39,8 @@ pub fn registry() -> Registry {
     add::<Activities>(&mut all, ACTIVITIES);
     add::<Paces>(&mut all, PACES);
     add::<Adaptations>(&mut all, ADAPTATIONS);
+    add::<Paths>(&mut all, PATHS);
+    add::<Pairs>(&mut all, PAIRS);
     all
 }
 

@@ -27,7 +27,7 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Fifo(DropTail { limit: parameters.limit, reserved: None }.into()))
+    Ok(Queue::Fifo(DropTail::of(parameters.limit).into()))
 }
 
 /// Tail drop: every arrival is accepted while the buffer has room.
@@ -39,6 +39,11 @@ pub struct DropTail {
 }
 
 impl DropTail {
+    /// A buffer of `limit`.
+    pub(super) fn of(limit: Option<Length>) -> Self {
+        Self { limit, reserved: None }
+    }
+
     /// A buffer of `limit`, in which packets of precedence `high` and above are accepted only below
     /// `threshold`.
     pub(super) fn shared(limit: Length, threshold: Length, high: u8) -> Self {

@@ -27,6 +27,7 @@ mod self_configuring;
 mod sfq;
 mod sred;
 mod steered;
+mod step;
 mod stfq;
 mod tbf;
 mod wf2q_plus;
@@ -154,6 +155,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     self_configuring::ENTRY,
     sfq::ENTRY,
     sred::ENTRY,
+    step::ENTRY,
     stfq::ENTRY,
     tbf::ENTRY,
     wf2q_plus::ENTRY,

@@ -1,16 +1,19 @@
 //! Finite transfers: files, one after another with a pause between.
 
+use std::sync::Arc;
+
 use forebay_kernel::Stream;
 use forebay_network::{Burst, Traffic};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Inner, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_span;
 use forebay_units::{Size, Span};
 
 use super::{BuildTraffic, TrafficKind};
+use crate::sizes::{SizeDistribution, Sizes};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "file",
-    summary: "One or several files of a given size over TCP, written at fixed intervals.",
+    summary: "One or several files over TCP, written at fixed intervals.",
     source: "RFC 5681, section 3 (a connection with a finite amount of data)",
     example: r#"size = "100 kB""#,
     fields: FileParameters::FIELDS,
@@ -21,8 +24,10 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
 parameters! {
     /// Parameters of finite transfers.
     pub struct FileParameters {
-        /// Size of each file.
-        size: Size, "-";
+        /// Size of each file. Or give `sizes`.
+        size: Option<Size>, "-";
+        /// Sizes of the files, where they are random. Or give `size`.
+        sizes: Option<Inner<Sizes>>, "-";
         /// Number of files.
         count: u32 = 1, "-";
         /// Time from the start of one file to the start of the next.
@@ -38,14 +43,13 @@ const MAX_AT_ONCE: u32 = 1_000_000;
 const MIN_INTERVAL: Span = Span::from_us(1);
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
-    let parameters = FileParameters::read(section)?;
-    if parameters.size.bytes() == 0 {
+    let FileParameters { size, sizes, count, interval } = FileParameters::read(section)?;
+    if size.is_some_and(|size| size.bytes() == 0) {
         return Err(section.fail("size", "is zero; allowed are sizes from 1 B"));
     }
-    if parameters.count == 0 {
+    if count == 0 {
         return Err(section.fail("count", "is zero; allowed are numbers from 1"));
     }
-    let FileParameters { size, count, interval } = parameters;
     if count > MAX_AT_ONCE && interval < MIN_INTERVAL {
         let message = format!(
             "{count} files follow each other at once; allowed are up to {MAX_AT_ONCE}, or an \
@@ -54,22 +58,66 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         );
         return Err(section.fail("count", message));
     }
-    let file = move || File { size, interval, left: count, first: true };
-    Ok(TrafficKind::fixed(file).of_transfers())
+    let (kind, mean) = match (size, sizes) {
+        (Some(size), None) => {
+            let file = move || File { sizes: One(size), interval, left: count, first: true };
+            (TrafficKind::fixed(file), size.bytes() as f64)
+        }
+        (None, Some(sizes)) => {
+            let sizes = sizes.build(section, |build, inner| build(inner))?;
+            let mean = sizes.mean();
+            let file = move |_: &mut Stream| File {
+                sizes: Arc::clone(&sizes),
+                interval,
+                left: count,
+                first: true,
+            };
+            (TrafficKind::new(file, None, None), mean)
+        }
+        (Some(_), Some(_)) => {
+            return Err(section.fail("sizes", "there is a size already; use one of the two keys"));
+        }
+        (None, None) => {
+            let message = "is missing; give size = \"100 kB\", or sizes for random ones";
+            return Err(section.fail("size", message));
+        }
+    };
+    Ok(TrafficKind { in_all: Some(mean * f64::from(count)), ..kind.of_transfers() })
 }
 
-pub(super) struct File {
-    size: Size,
+/// Source of the size of a file.
+pub(super) trait SizeOfFile: Send {
+    fn size(&self, stream: &mut Stream) -> Size;
+}
+
+/// The same size each time.
+pub(super) struct One(Size);
+
+impl SizeOfFile for One {
+    fn size(&self, _stream: &mut Stream) -> Size {
+        self.0
+    }
+}
+
+impl SizeOfFile for Arc<dyn SizeDistribution> {
+    fn size(&self, stream: &mut Stream) -> Size {
+        self.draw(stream)
+    }
+}
+
+pub(super) struct File<S> {
+    sizes: S,
     interval: Span,
     left: u32,
     first: bool,
 }
 
-impl Traffic for File {
-    fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
+impl<S: SizeOfFile> Traffic for File<S> {
+    fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
         self.left = self.left.checked_sub(1)?;
         let first = std::mem::replace(&mut self.first, false);
-        Some(Burst { gap: if first { Span::ZERO } else { self.interval }, size: self.size })
+        let gap = if first { Span::ZERO } else { self.interval };
+        Some(Burst { gap, size: self.sizes.size(stream) })
     }
 }
 

@@ -49,6 +49,8 @@ pub struct TrafficKind {
     /// The long-run mean rate on the wire, headers included; `None` where there is none: a bulk
     /// transfer takes what it gets, and files come to an end.
     pub mean_rate: Option<Rate>,
+    /// Mean number of bytes that a flow sends in all, where it sends only so many.
+    pub in_all: Option<f64>,
     /// True if it never runs out of what it sends, so that TCP alone decides how much that is.
     pub endless: bool,
     /// True if a burst of nothing is a pause: TCP gives up what was not sent.
@@ -98,6 +100,7 @@ impl TrafficKind {
             pool: Box::new(pool),
             largest,
             mean_rate,
+            in_all: None,
             endless: false,
             pauses: false,
             transfers: false,
@@ -121,6 +124,7 @@ impl TrafficKind {
             pool,
             largest: None,
             mean_rate: None,
+            in_all: None,
             endless: false,
             pauses: false,
             transfers: false,

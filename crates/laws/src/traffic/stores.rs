@@ -143,6 +143,6 @@ mod tests {
     #[test]
     fn an_application_is_small() {
         assert_eq!(size_of::<Application<super::super::on_off::OnOff>>(), 64);
-        assert!(size_of::<(super::super::file::File, Datagrams)>() <= 40);
+        assert!(size_of::<(super::super::file::File<super::super::file::One>, Datagrams)>() <= 40);
     }
 }
