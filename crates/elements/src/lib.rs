@@ -4,6 +4,7 @@
 pub mod allocator;
 pub mod bounds;
 pub mod calls;
+pub mod fabric;
 pub mod impairments;
 mod inner;
 mod lateness;

@@ -2,6 +2,7 @@
 
 use forebay_parameters::{Entry, Registry};
 
+use crate::fabric::{SHAPES, Shapes};
 use crate::link::{LINKS, LinkKinds};
 use crate::subnetwork::{SubnetworkKind, Subnetworks};
 use crate::transport::{TransportKind, Transports};
@@ -25,5 +26,6 @@ pub fn registry() -> Registry {
     all.add::<Transports>(TRANSPORTS).expect("a table has each name once");
     all.add::<Subnetworks>(SUBNETWORKS).expect("a table has each name once");
     all.add::<LinkKinds>(LINKS).expect("a table has each name once");
+    all.add::<Shapes>(SHAPES).expect("a table has each name once");
     all
 }
