@@ -110,6 +110,18 @@ pub trait Transport: Any {
     /// [`Facts::end`] is [`End::Receivers`]. Once a run.
     fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring);
 
+    /// Returns true if the receivers at one node must be one element, whichever nodes send to it.
+    fn gathers(&self) -> bool {
+        false
+    }
+
+    /// Make the elements of flows that end at one node and begin at several: the senders of each of
+    /// `groups`, whose flows follow each other, and behind all of these the receivers. Asked where
+    /// it [gathers](Self::gathers).
+    fn wire_gathered(&self, _groups: Vec<FlowGroup>, _wiring: &mut dyn Wiring) {
+        unreachable!("it does not gather")
+    }
+
     /// The rows of kinds of its own, of counters of its elements.
     fn rows(&self, _group: &mut GroupCounts<'_>) -> Vec<Rows> {
         Vec::new()
@@ -131,6 +143,10 @@ pub struct Facts {
     pub endless: bool,
     /// True if each transfer begins anew, on a fresh connection.
     pub fresh: bool,
+    /// Mean number of bytes of data that a flow sends in all, where it comes to an end.
+    pub in_all: Option<f64>,
+    /// True if the flows of a group can lead between several nodes.
+    pub spreads: bool,
     /// Packets back to the senders, for each packet of data.
     pub acknowledged: f64,
     /// Destination of its packets.
@@ -157,6 +173,8 @@ impl Default for Facts {
             adapts: false,
             endless: false,
             fresh: false,
+            in_all: None,
+            spreads: false,
             acknowledged: 0.0,
             end: End::Sink { header: Size::from_bytes(0) },
             way_back: WayBack::None,
@@ -229,6 +247,16 @@ pub trait Wiring {
 
     /// A route from the receivers to the senders: the [`WayBack`] that it needs. New each time.
     fn way_back(&mut self) -> RouteId;
+
+    /// The same to the senders of the group at this place of several.
+    fn way_back_to(&mut self, _group: usize) -> RouteId {
+        self.way_back()
+    }
+
+    /// The links there and back, where they are others than those that the group was read with.
+    fn hops(&self) -> Option<[Vec<Hop>; 2]> {
+        None
+    }
 
     /// True if a conditioner on the way adapts to round-trip times, which senders report then.
     fn asks_rtt(&self) -> bool;

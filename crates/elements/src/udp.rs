@@ -74,6 +74,7 @@ impl Transport for UdpPlan {
             mean_rate: self.traffic.mean_rate,
             end: End::Sink { header: self.parameters.header },
             rerouted: true,
+            spreads: true,
             ..Facts::default()
         }
     }

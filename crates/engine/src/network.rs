@@ -183,6 +183,11 @@ impl Network {
         self.whole().core.routes.lead_to(link, node);
     }
 
+    /// Have what leaves `link` go on to `next`, an element of its wire, on all routes by rule.
+    pub fn lead_on(&mut self, link: ElementId, next: ElementId) {
+        self.whole().core.routes.lead_on(link, next);
+    }
+
     /// Add a route by rule: from `first`, a link from a host of a fabric, to the host `goal`, where
     /// its packets are for `end`. All that follows a node of a fabric lies in one partition.
     pub fn add_route_by_rule(

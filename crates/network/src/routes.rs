@@ -163,6 +163,11 @@ impl Routes {
             Hop { to: PackedDestination::found_at(node), ..Hop::default() };
     }
 
+    /// Have what leaves `element` go on to `next`, on all routes by rule: they are not listed.
+    pub fn lead_on(&mut self, element: ElementId, next: ElementId) {
+        *self.common_hop_of(element) = Hop::leading_to(next.into());
+    }
+
     /// Add a route that begins with `first`, a link from a host of a fabric, and goes by rule to
     /// the host `goal`, and `end` there; returns its identifier.
     pub fn add_by_rule(&mut self, first: ElementId, goal: NodeId, end: Destination) -> RouteId {
@@ -240,8 +245,11 @@ impl Routes {
     /// The elements and sinks that follow `element` on the routes that pass it, or that may where
     /// it leads to a node of a fabric.
     pub fn following(&self, element: ElementId) -> impl Iterator<Item = Destination> {
-        let by_rule = self.node_after(element).map(|node| self.rules.following(node));
-        self.listed(element).map(|hop| hop.to()).chain(by_rule.into_iter().flatten())
+        let unlisted = self.unlisted(element).map(|hop| match hop.node() {
+            Some(node) => self.rules.following(node),
+            None => vec![hop.to()],
+        });
+        self.listed(element).map(|hop| hop.to()).chain(unlisted.into_iter().flatten())
     }
 
     /// The node of a fabric that `element` leads to, if it leads to one.
@@ -250,11 +258,17 @@ impl Routes {
         self.common_hop.get(element.index()).and_then(Hop::node)
     }
 
-    /// The hops after `element` on the routes that pass it; the one to a node of a fabric, where
-    /// that finds what is next.
+    /// The hops after `element` on the routes that pass it; the one that all take there that go by
+    /// rule.
     pub fn hops(&self, element: ElementId) -> impl Iterator<Item = Hop> {
-        let to_node = self.node_after(element).map(|_| self.common_hop[element.index()]);
-        self.listed(element).chain(to_node)
+        self.listed(element).chain(self.unlisted(element))
+    }
+
+    /// The hop after `element` of routes by rule, if such routes pass it.
+    fn unlisted(&self, element: ElementId) -> Option<Hop> {
+        let common = self.common_hop.get(element.index()).copied();
+        let led = |hop: &Hop| hop.to != PackedDestination::NONE && self.passing(element).is_empty();
+        common.filter(led)
     }
 
     /// The hops after `element` in the table.
@@ -290,8 +304,7 @@ impl Routes {
             ..Self::default()
         };
         for element in ElementId::all(self.common_hop.len()) {
-            if self.node_after(element).is_some() {
-                let hop = self.common_hop[element.index()];
+            if let Some(hop) = self.unlisted(element) {
                 if let Some(hop) = hop.in_partition(resolve(element, hop)) {
                     *part.common_hop_of(element) = hop;
                 }

@@ -171,6 +171,14 @@ impl Spread {
         }
     }
 
+    /// The largest time possible.
+    #[must_use]
+    pub fn most(self) -> Span {
+        match self {
+            Self::At(at) | Self::Uniform(_, at) => at,
+        }
+    }
+
     /// The mean time.
     #[must_use]
     pub fn mean(self) -> Span {

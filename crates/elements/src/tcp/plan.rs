@@ -6,6 +6,7 @@ use std::sync::Arc;
 use forebay_laws::control::{ControlFactory, Controls};
 use forebay_laws::traffic::{self, TrafficKind, TrafficPool, Traffics};
 use forebay_parameters::{Entry, Parameters, Problem, choose_or};
+use forebay_units::Time;
 
 use super::{Clients, Paths, TcpParameters, TcpReceivers, TcpSenders, VideoResult, Viewer};
 use crate::FlowGroup;
@@ -56,24 +57,26 @@ fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     let (entry, inner) = choose_or::<Traffics>(group.flow, "traffic", traffic::DEFAULT)?;
     let traffic = (entry.build)(&inner)?;
     check_clients(group, &traffic)?;
-    let empty = empty_paths(&parameters, &traffic, group);
+    let empty = || empty_paths(&parameters, &traffic, group.there, group.back);
+    let empty = traffic.transfers.then(empty);
     Ok(Box::new(TcpPlan { parameters, control: Arc::new(control), traffic, empty }))
 }
 
-/// The ways of `group` when they are empty, if `traffic` is transfers.
+/// The links `there` and `back` when they are empty.
 fn empty_paths(
     parameters: &TcpParameters,
     traffic: &TrafficKind,
-    group: &FlowReader<'_, '_>,
-) -> Option<Paths> {
+    there: &[Hop],
+    back: &[Hop],
+) -> Paths {
     let (mss, segment) = (parameters.mss.bytes(), parameters.largest_packet());
     let request = traffic.requests.map_or(1, |plan| u64::from(plan.request));
     let link = |hop: &Hop| (hop.rate, hop.delay);
-    traffic.transfers.then(|| Paths {
-        there: EmptyPath::new(group.there.iter().map(link), mss, segment - mss),
+    Paths {
+        there: EmptyPath::new(there.iter().map(link), mss, segment - mss),
         // A request is one packet, whatever it holds.
-        back: EmptyPath::new(group.back.iter().map(link), 1, request - 1),
-    })
+        back: EmptyPath::new(back.iter().map(link), 1, request - 1),
+    }
 }
 
 /// Clients have all their connections.
@@ -90,24 +93,45 @@ fn check_clients(group: &FlowReader<'_, '_>, traffic: &TrafficKind) -> Result<()
 }
 
 impl TcpPlan {
-    /// The receivers of `group`, with the applications there that `pool` makes.
+    /// The receivers of flows with these starts and this stop, over the links of `paths`, with the
+    /// applications there.
     fn receivers(
         &self,
-        group: &FlowGroup,
         receivers: TcpReceivers,
         applications: Box<dyn TrafficPool>,
+        (starts, stop): (Vec<Time>, Time),
+        paths: Paths,
     ) -> TcpReceivers {
-        let Some(paths) = &self.empty else { return receivers };
-        let stop = group.stop;
         let Some(plan) = self.traffic.requests else {
-            let (starts, path) = (&group.starts, paths.there.clone());
-            return receivers.with_transfers(TransferMeter::new(applications, starts, stop, path));
+            let meter = TransferMeter::new(applications, &starts, stop, paths.there);
+            return receivers.with_transfers(meter);
         };
-        let times = (group.starts.clone(), stop);
-        let clients = Clients::new(applications, plan, times, paths.clone());
+        let clients = Clients::new(applications, plan, (starts, stop), paths);
         receivers.with_clients(match &self.traffic.video {
             Some(video) => clients.playing(Arc::clone(video)),
             None => clients,
+        })
+    }
+
+    /// The senders of `group`.
+    fn senders(&self, group: FlowGroup, wiring: &dyn Wiring) -> TcpSenders {
+        let applications = self.traffic.pool_of(&group.path, group.starts.len(), wiring.streams());
+        let mut senders = TcpSenders::new(group, &self.parameters, applications, &**self.control);
+        if self.traffic.fresh {
+            senders = senders.with_fresh_connections(Arc::clone(&self.control));
+        }
+        if self.traffic.requests.is_some() {
+            senders = senders.answering(self.traffic.video.clone());
+        }
+        senders.pausing(self.traffic.pauses).reporting_rtt(wiring.asks_rtt())
+    }
+
+    /// The ways of transfers when they are empty, if the flows are such.
+    fn paths(&self, wiring: &dyn Wiring) -> Option<Paths> {
+        let own = self.empty.as_ref()?;
+        Some(match wiring.hops() {
+            Some([there, back]) => empty_paths(&self.parameters, &self.traffic, &there, &back),
+            None => own.clone(),
         })
     }
 }
@@ -121,6 +145,8 @@ impl Transport for TcpPlan {
             adapts: true,
             endless: traffic.endless && parameters.window.is_none(),
             fresh: traffic.fresh,
+            in_all: traffic.in_all,
+            spreads: true,
             acknowledged: 0.5,
             end: End::Receivers,
             way_back: WayBack::Any(ENTRY.name),
@@ -132,24 +158,42 @@ impl Transport for TcpPlan {
 
     fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let acks = wiring.way_back();
-        let pool = || self.traffic.pool_of(&group.path, group.starts.len(), wiring.streams());
-        let receivers = TcpReceivers::new(group.first, group.starts.len(), &self.parameters, acks)
+        let flows = group.starts.len();
+        let mut receivers = TcpReceivers::new(group.first, flows, &self.parameters, acks)
             .with_marking(group.marking);
-        let receivers = if self.empty.is_some() {
-            self.receivers(&group, receivers, pool())
-        } else {
-            receivers
-        };
-        let applications = pool();
-        let mut senders = TcpSenders::new(group, &self.parameters, applications, &**self.control);
-        if self.traffic.fresh {
-            senders = senders.with_fresh_connections(Arc::clone(&self.control));
+        if let Some(paths) = self.paths(wiring) {
+            let applications = self.traffic.pool_of(&group.path, flows, wiring.streams());
+            let times = (group.starts.clone(), group.stop);
+            receivers = self.receivers(receivers, applications, times, paths);
         }
-        if self.traffic.requests.is_some() {
-            senders = senders.answering(self.traffic.video.clone());
+        let senders = self.senders(group, wiring);
+        wiring.add(Box::new(senders));
+        wiring.add(Box::new(receivers));
+    }
+
+    fn gathers(&self) -> bool {
+        self.traffic.requests.is_some()
+    }
+
+    fn wire_gathered(&self, groups: Vec<FlowGroup>, wiring: &mut dyn Wiring) {
+        let [FlowGroup { first, stop, route, marking, .. }, ..] = groups[..] else { return };
+        let starts: Vec<Time> = groups.iter().flat_map(|group| group.starts.clone()).collect();
+        let mut routes = Vec::new();
+        for (at, group) in groups.iter().enumerate() {
+            let back = wiring.way_back_to(at);
+            routes.resize(routes.len() + group.starts.len(), back);
         }
-        let asked = wiring.asks_rtt();
-        wiring.add(Box::new(senders.pausing(self.traffic.pauses).reporting_rtt(asked)));
+        let receivers = TcpReceivers::new(first, starts.len(), &self.parameters, route)
+            .with_marking(marking)
+            .with_routes(routes);
+        let parts = groups.iter().map(|group| (&*group.path, group.starts.len()));
+        let applications = self.traffic.pool_of_parts(parts, wiring.streams());
+        let paths = self.paths(wiring).expect("what is asked for are transfers");
+        let receivers = self.receivers(receivers, applications, (starts, stop), paths);
+        for group in groups {
+            let senders = self.senders(group, wiring);
+            wiring.add(Box::new(senders));
+        }
         wiring.add(Box::new(receivers));
     }
 

@@ -1,5 +1,7 @@
 //! Contract of path selection: which of several ways that are equally short a packet takes.
 
+use std::sync::Arc;
+
 use forebay_kernel::Stream;
 use forebay_network::Packet;
 use forebay_units::Time;
@@ -14,7 +16,7 @@ pub trait PathSelection: Send {
 
 /// Makes the law of one switch after another; it may draw from the stream of the switch, from which
 /// [`PathSelection::choose`] draws thereafter.
-pub type PathFactory = Box<dyn Fn(&mut Stream) -> Box<dyn PathSelection> + Send + Sync>;
+pub type PathFactory = Arc<dyn Fn(&mut Stream) -> Box<dyn PathSelection> + Send + Sync>;
 
 /// The number that the packets of one direction of a flow have in common, as they have addresses
 /// and ports.

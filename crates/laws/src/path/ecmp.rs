@@ -1,5 +1,7 @@
 //! Equal-cost multipath: one way for all packets of a flow.
 
+use std::sync::Arc;
+
 use forebay_kernel::Stream;
 use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, parameters};
@@ -21,7 +23,7 @@ pub(super) const ENTRY: Entry<BuildPath> = Entry {
         let make = move |stream: &mut Stream| -> Box<dyn PathSelection> {
             Box::new(Ecmp { salt: if salted { salt(stream) } else { 0 } })
         };
-        let make: PathFactory = Box::new(make);
+        let make: PathFactory = Arc::new(make);
         Ok(make)
     },
 };

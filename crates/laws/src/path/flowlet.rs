@@ -2,6 +2,7 @@
 //! reordered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use forebay_kernel::Stream;
 use forebay_network::Packet;
@@ -25,7 +26,7 @@ pub(super) const ENTRY: Entry<BuildPath> = Entry {
         let make = move |_: &mut Stream| -> Box<dyn PathSelection> {
             Box::new(Flowlet { gap, last: BTreeMap::new() })
         };
-        let make: PathFactory = Box::new(make);
+        let make: PathFactory = Arc::new(make);
         Ok(make)
     },
 };

@@ -1,5 +1,7 @@
 //! Packet spraying: each packet chooses for itself.
 
+use std::sync::Arc;
+
 use forebay_kernel::Stream;
 use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, choice, parameters};
@@ -24,7 +26,7 @@ pub(super) const ENTRY: Entry<BuildPath> = Entry {
                 Order::InTurn => Box::new(InTurn { next: stream.below(1 << 32) as u32 }),
             }
         };
-        let make: PathFactory = Box::new(make);
+        let make: PathFactory = Arc::new(make);
         Ok(make)
     },
 };

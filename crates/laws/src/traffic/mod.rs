@@ -145,6 +145,26 @@ impl TrafficKind {
         (self.pool)(u32::try_from(count).expect("a group counts its flows so"), &mut stream)
     }
 
+    /// The applications of several groups one after the other, each with its component path and
+    /// number of flows.
+    ///
+    /// # Panics
+    /// As [`TrafficKind::pool_of`].
+    #[must_use]
+    pub fn pool_of_parts<'p>(
+        &self,
+        parts: impl Iterator<Item = (&'p str, usize)>,
+        streams: &Streams,
+    ) -> Box<dyn TrafficPool> {
+        let of_part = |(path, flows): (&str, usize)| {
+            let name = format!("{path}.traffic");
+            (0..flows as u64).map(|index| streams.numbered(&name, index)).collect::<Vec<_>>()
+        };
+        let all: Vec<Stream> = parts.flat_map(of_part).collect();
+        let count = u32::try_from(all.len()).expect("a group counts its flows so");
+        (self.pool)(count, &mut |index| all[index as usize].clone())
+    }
+
     /// The same, which never runs out.
     fn without_end(self) -> Self {
         Self { endless: true, ..self }

@@ -3,6 +3,7 @@
 use forebay_units::Span;
 
 use crate::plan::aggregates::AggregatePlan;
+use crate::plan::fabrics::Fabrics;
 use crate::plan::links::LinkPlan;
 use crate::plan::topology::Topology;
 
@@ -10,6 +11,7 @@ use crate::plan::topology::Topology;
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) links: &'a [LinkPlan<'a>],
+    pub(crate) fabrics: &'a Fabrics,
     pub(crate) aggregates: &'a [AggregatePlan<'a>],
     pub(crate) duration: Span,
 }

@@ -16,6 +16,7 @@ use forebay_parameters::{
 use forebay_units::quantity::{parse_bdp, parse_span, show_size, unit_of};
 use forebay_units::{PS_PER_S, Rate, Size, Span};
 
+use crate::plan::fabrics::FABRICS;
 use crate::plan::links::{LinkPlan, join, read_link};
 use crate::plan::sections::{FlowParameters, LINK_MECHANISMS};
 use crate::plan::subnetworks::read_subnetworks;
@@ -253,17 +254,38 @@ fn base_rtts(
         let parameters = FlowParameters::read_fields(&flow, FlowParameters::FIELDS)?;
         let transport = transports.iter().find(|entry| flow.node(entry.name).is_some());
         let two_way = transport.is_some_and(|entry| entry.build.two_way);
-        let (there, back) = routes(&flow, &parameters, two_way, topology)?;
-        if back.is_empty() {
-            continue;
-        }
-        let passed = || there.iter().chain(&back);
-        // Nothing takes no time to transmit: the delays are left, of links that change the least.
-        let delay = |link: &usize| links[*link].least_time(Size::from_bytes(0));
-        let rtt = passed().map(delay).fold(Span::ZERO, |sum, delay| sum + delay);
-        for link in passed() {
-            longest[*link] = longest[*link].max(Some(rtt));
+        let FlowParameters { from, to, .. } = &parameters;
+        let ways = if from.one().is_some() && to.one().is_some() {
+            // In a fabric there are no lengths of this kind.
+            if from.iter().chain(to.iter()).any(|name| in_fabric(root, name)) {
+                continue;
+            }
+            vec![routes(&flow, &parameters, two_way, topology)?]
+        } else {
+            let pairs = from.iter().flat_map(|from| to.iter().map(move |to| (from, to)));
+            let way =
+                |(from, to)| Some((topology.shortest(from, to)?, topology.shortest(to, from)?));
+            pairs.filter_map(way).collect()
+        };
+        for (there, back) in ways.iter().filter(|(_, back)| !back.is_empty()) {
+            let passed = || there.iter().chain(back);
+            // Nothing takes no time to transmit: the delays are left, of links that change the
+            // least.
+            let delay = |link: &usize| links[*link].least_time(Size::from_bytes(0));
+            let rtt = passed().map(delay).fold(Span::ZERO, |sum, delay| sum + delay);
+            for link in passed() {
+                longest[*link] = longest[*link].max(Some(rtt));
+            }
         }
     }
     Ok(longest)
+}
+
+/// Returns true if `name` is a fabric of the scenario `root`, or a node of one.
+fn in_fabric(root: &Section<'_>, name: &str) -> bool {
+    let fabrics = root.section(FABRICS).ok().flatten();
+    let of = |fabric: &str| {
+        name.strip_prefix(fabric).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    fabrics.is_some_and(|fabrics| fabrics.keys().any(of))
 }

@@ -1,5 +1,6 @@
 //! From the tree of a scenario to a wired network.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use forebay_elements::subnetwork_keys;
@@ -14,6 +15,7 @@ use forebay_units::{Rate, Span, Time};
 use crate::capture::check_captures;
 use crate::plan::aggregates::{AggregatePlan, read_aggregate};
 use crate::plan::around::Around;
+use crate::plan::fabrics::{FABRICS, FabricPlan, Fabrics};
 use crate::plan::flows::{FlowPlan, read_flow};
 use crate::plan::hosts::{HostNodes, HostTags, check_groups, groups_of};
 use crate::plan::links::{LinkPlan, join, read_link};
@@ -23,7 +25,7 @@ use crate::plan::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParamet
 use crate::plan::subnetworks::{SubnetworkPlan, check_ways, kinds_in, read_subnetworks};
 use crate::plan::topology::Topology;
 use crate::plan::unlimited::warn_of_unlimited_queues;
-use crate::plan::{Plan, Wired};
+use crate::plan::{LaneEnds, Plan, Wired};
 use crate::read::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
 use crate::results::series::single_flows;
 use crate::ties::TieOrder;
@@ -53,7 +55,8 @@ impl<'a> Plan<'a> {
         let mut links = Vec::new();
         let mut topology = Topology::default();
         let kind = kinds_in(&root).next().map(|entry| entry.name);
-        if let Some(section) = section_of_links(&root, kind.is_some())? {
+        let others = kind.is_some() || root.node(FABRICS).is_some();
+        if let Some(section) = section_of_links(&root, others)? {
             check_names(&section)?;
             for name in section.keys() {
                 let inner = section.section(name)?.expect("the key is present");
@@ -64,8 +67,10 @@ impl<'a> Plan<'a> {
             }
         }
         let subnetworks = read_subnetworks(&root, &mut topology, &mut links)?;
+        let fabrics = Fabrics::read(&root, &mut topology, &mut links, &facts)?;
         let aggregates = read_aggregates(&root)?;
         let around = Around {
+            fabrics: &fabrics,
             topology: &topology,
             links: &links,
             aggregates: &aggregates,
@@ -85,6 +90,7 @@ impl<'a> Plan<'a> {
             record,
             links,
             subnetworks,
+            fabrics,
             aggregates,
             flows,
             groups: facts.flows,
@@ -125,21 +131,24 @@ impl<'a> Plan<'a> {
         let allocators = allocators
             .map(|(allocates, elements)| elements.first().copied().filter(|_| *allocates))
             .collect();
+        let fabric = |plan: &FabricPlan| plan.wire(&elements, &self.links, &mut network, streams);
+        let by_rule = self.fabrics.all.iter().map(fabric).collect();
         let rerouting = Rerouting::of(&self.links);
-        let roads = Roads { links, elements, allocators, rerouting, ..Roads::default() };
+        let (plans, fabrics) = (&*self.links, &self.fabrics);
+        let laid = RefCell::default();
+        let roads = Roads { plans, fabrics, by_rule, links, elements, allocators, rerouting, laid };
         let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let together = |flow: &FlowPlan| (flow.count, !flow.has_rows(self.record.flows));
         network.count_delays(DelayTable::new(&self.flows.iter().map(together).collect::<Vec<_>>()));
-        // Filled in below: each group has senders.
-        let mut senders = vec![network.next_element(); self.flows.len()];
+        let mut lanes = vec![Vec::new(); self.flows.len()];
         for at in order.of(self.flows.len()) {
             let flow = &self.flows[at];
             if let Some(rerouting) = &roads.rerouting {
                 rerouting.pinned.set(!flow.is_rerouted());
             }
             if flow.aggregate.is_none() {
-                senders[at] = flow.wire(firsts[at], &roads, &mut network, streams);
+                lanes[at] = flow.wire(firsts[at], &roads, &mut network, streams);
             }
         }
         let members = self.members();
@@ -150,7 +159,7 @@ impl<'a> Plan<'a> {
                 rerouting.pinned.set(true);
             }
             for at in members {
-                senders[at] = element;
+                lanes[at] = vec![LaneEnds { senders: element, receivers: None }];
                 classes.push(self.flows[at].class(firsts[at], &roads, &mut network, streams));
             }
             aggregate.wire(classes, &mut network, streams);
@@ -159,8 +168,9 @@ impl<'a> Plan<'a> {
         for place in places.into_iter().enumerate() {
             self.place_subnetwork(place, &roads, &mut network, streams);
         }
-        let routes = roads.laid.into_inner();
-        Wired { network, links: roads.elements, senders, routes }
+        let Roads { laid, elements: links, .. } = roads;
+        let senders = lanes.iter().map(|lanes| lanes[0].senders).collect();
+        Wired { network, links, senders, lanes, routes: laid.into_inner() }
     }
 }
 

@@ -15,8 +15,10 @@ use forebay_parameters::{Entry, Parameters, Problem, Section};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Span, Time};
 
+use crate::plan::LaneEnds;
 use crate::plan::aggregates::find_aggregate;
 use crate::plan::around::Around;
+use crate::plan::between::Between;
 use crate::plan::policing::{PolicingPlan, read_policing};
 use crate::plan::roads::Roads;
 use crate::plan::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows};
@@ -27,7 +29,11 @@ use crate::plan::ways::{WayOfNotices, lateness, routes, way_of_cells, ways_of_no
 pub(crate) struct FlowPlan {
     pub(crate) name: String,
     pub(crate) count: u32,
-    /// Links there and back, by number.
+    /// The names of the nodes of both ends.
+    pub(crate) labels: [String; 2],
+    /// The nodes of both ends, where there are several, or in a fabric.
+    pub(crate) between: Option<Between>,
+    /// Links there and back, by number; with several nodes, those of one of the longest ways.
     pub(crate) there: Vec<usize>,
     pub(crate) back: Vec<usize>,
     /// Largest packet that the group sends, in bytes.
@@ -72,12 +78,31 @@ pub(crate) fn read_flow(
         return Err(section.fail("precedence", message));
     }
     let entry = transport_of(section, transports)?;
-    let (there, back) = routes(section, &parameters, entry.build.two_way, network.topology)?;
+    let between = Between::read(section, &parameters, network)?;
+    let (there, back) = match &between {
+        Some(between) => between.longest(network.fabrics),
+        None => routes(section, &parameters, entry.build.two_way, network.topology)?,
+    };
+    let count = match &between {
+        Some(between) if section.node("count").is_none() && parameters.load.is_none() => {
+            between.count(section)?
+        }
+        _ => parameters.count,
+    };
     let own = section.section(entry.name)?.expect("the key is present");
     let read = entry.build.read;
     let ways = (there.as_slice(), back.as_slice());
-    let transport = read_transport(read, (section, &own), &parameters, ways, network)?;
+    let transport = read_transport(read, (section, &own), count, ways, network)?;
     let facts = transport.facts();
+    if between.is_some() && !facts.spreads {
+        let message = "goes with one node at each end that is no host of a fabric; between several \
+                       lead tcp and udp";
+        return Err(section.fail(entry.name, message));
+    }
+    let count = match parameters.load {
+        Some(load) => count_of_load(section, load, &parameters, (&between, &facts), network)?,
+        None => count,
+    };
     let policing = read_policing(section, facts.calls.is_some(), &there, network.links)?;
     let own = (entry.name, &own);
     let back = way_back(&facts, section, own, &parameters, (&there, back), network)?;
@@ -97,7 +122,9 @@ pub(crate) fn read_flow(
     let late = late.map(|after| lateness(after, facts.least, &there, network.links));
     Ok(FlowPlan {
         name: name.to_owned(),
-        count: facts.calls.map_or(parameters.count, |calls| calls.flows),
+        count: facts.calls.map_or(count, |calls| calls.flows),
+        labels: [parameters.from.label(), parameters.to.label()],
+        between,
         there,
         back,
         largest,
@@ -114,6 +141,44 @@ pub(crate) fn read_flow(
         tags,
     })
 }
+
+/// Number of flows whose bytes are `load` of what twice the bisection of their fabric carries while
+/// flows start.
+fn count_of_load(
+    section: &Section<'_>,
+    load: f64,
+    parameters: &FlowParameters,
+    (between, facts): (&Option<Between>, &Facts),
+    network: &Around<'_>,
+) -> Result<u32, Problem> {
+    let fail = |message: &str| Err(section.fail("load", message));
+    if section.node("count").is_some() {
+        return fail("there is a count already; use one of the two keys");
+    }
+    if !(load > 0.0 && load <= MAX_LOAD) {
+        return fail("is out of range; allowed are numbers above 0, up to 10");
+    }
+    let fabric = between.as_ref().and_then(|between| between.nodes[0].host);
+    let Some(fabric) = fabric.map(|host| &network.fabrics.all[host.fabric]) else {
+        return fail("goes with flows between the hosts of a fabric");
+    };
+    let Some(bytes) = facts.in_all else {
+        return fail("goes with flows that come to an end, such as traffic = { file = { ... } }");
+    };
+    let span = parameters.start.most() - parameters.start.least();
+    if span == Span::ZERO {
+        return fail("goes with random starts, such as start = { uniform = [\"0 s\", \"20 ms\"] }");
+    }
+    let flows = load * 2.0 * fabric.shape.bisection() * span.seconds() / (8.0 * bytes);
+    if !(0.5..f64::from(u32::MAX)).contains(&flows) {
+        let message = format!("makes {flows:.1} flows; allowed are loads of 1 flow and more");
+        return fail(&message);
+    }
+    Ok(flows.round() as u32)
+}
+
+/// The highest load on a fabric.
+const MAX_LOAD: f64 = 10.0;
 
 /// The transport whose key `section` has.
 fn transport_of<'t>(
@@ -140,7 +205,7 @@ fn transport_of<'t>(
 fn read_transport(
     read: &ReadTransport,
     (section, own): (&Section<'_>, &Section<'_>),
-    parameters: &FlowParameters,
+    count: u32,
     (there, back): (&[usize], &[usize]),
     network: &Around<'_>,
 ) -> Result<Box<dyn Transport>, Problem> {
@@ -152,7 +217,7 @@ fn read_transport(
     read(&FlowReader {
         flow: section,
         own,
-        count: parameters.count,
+        count,
         duration: network.duration,
         there: &there,
         back: &back,
@@ -284,15 +349,32 @@ impl FlowPlan {
         self.parameters.route.is_none() && self.policing.is_none() && self.facts.rerouted
     }
 
-    /// Make senders and receivers, given the first of the flows and the roads. The senders'
-    /// element.
+    /// Make senders and receivers, given the first of the flows and the roads. The elements of each
+    /// lane.
     pub(crate) fn wire(
         &self,
         first: FlowId,
-        roads: &Roads,
+        roads: &Roads<'_>,
         network: &mut Network,
         streams: &Streams,
-    ) -> ElementId {
+    ) -> Vec<LaneEnds> {
+        if let Some(late) = &self.late {
+            network.meter_deliveries(first, self.count, late);
+        }
+        match &self.between {
+            None => vec![self.wire_pair(first, roads, network, streams)],
+            Some(between) => self.wire_lanes((between, first), roads, network, streams),
+        }
+    }
+
+    /// The same for a group with one node at each end.
+    fn wire_pair(
+        &self,
+        first: FlowId,
+        roads: &Roads<'_>,
+        network: &mut Network,
+        streams: &Streams,
+    ) -> LaneEnds {
         let senders = network.next_element();
         let end: Destination = match self.facts.end {
             End::Sink { header } => network.add_sink(header.bytes()).into(),
@@ -305,10 +387,7 @@ impl FlowPlan {
             let port = roads.elements[*link].last().expect("a link has an element");
             network.add_reverse_route(*port, data, back);
         }
-        if let Some(late) = &self.late {
-            network.meter_deliveries(first, self.count, late);
-        }
-        let group = self.group(first, data, streams);
+        let group = self.group((first, 0, self.count), data, streams);
         let (there, back) = (&self.there, &self.back);
         let ways = Ways { there, back, kind: self.facts.way_back, data, senders };
         let asks_rtt = self.report_rtt;
@@ -316,26 +395,33 @@ impl FlowPlan {
         if let (Some(policing), Some((_, link))) = (&self.policing, self.policer(senders)) {
             policing.wire(first, self.count, roads.links[link], network);
         }
-        senders
+        let receivers = self.has_receivers().then(|| Self::receivers(senders));
+        LaneEnds { senders, receivers }
     }
 
     /// The class of calls that this group is, for the aggregate that the next element will be.
     pub(crate) fn class(
         &self,
         first: FlowId,
-        roads: &Roads,
+        roads: &Roads<'_>,
         network: &mut Network,
         streams: &Streams,
     ) -> ClassPlan {
         let aggregate = network.next_element();
         let route = roads.lay(&self.there, aggregate.into(), network);
-        let group = self.group(first, route, streams);
+        let group = self.group((first, 0, self.count), route, streams);
         let transport: &dyn Any = self.transport.as_ref();
         let calls = transport.downcast_ref::<CallsPlan>();
         calls.expect("only calls belong to an aggregate").class(group)
     }
 
-    fn group(&self, first: FlowId, route: RouteId, streams: &Streams) -> FlowGroup {
+    /// The flows from number `from` of the group on, `count` of them, of which `first` is the first.
+    pub(crate) fn group(
+        &self,
+        (first, from, count): (FlowId, u32, u32),
+        route: RouteId,
+        streams: &Streams,
+    ) -> FlowGroup {
         let name = format!("{}.start", self.path);
         let start = |index: u32| {
             let draw = || streams.numbered(&name, u64::from(index)).uniform();
@@ -344,7 +430,7 @@ impl FlowPlan {
         FlowGroup {
             path: self.path.clone(),
             first,
-            starts: (0..self.count).map(start).collect(),
+            starts: (from..from + count).map(start).collect(),
             stop: self.parameters.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
             route,
             marking: Marking {
@@ -368,7 +454,7 @@ struct Ways<'w> {
 /// The network at the place of a group of flows.
 struct Place<'w> {
     ways: Ways<'w>,
-    roads: &'w Roads,
+    roads: &'w Roads<'w>,
     network: &'w mut Network,
     streams: &'w Streams,
     asks_rtt: bool,

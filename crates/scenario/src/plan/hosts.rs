@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_laws::{FlowGroups, NamedGroup, NamedHost};
-use forebay_parameters::{Parameters, Problem, Section, Value, did_you_mean, name_fault};
+use forebay_parameters::{Node, Parameters, Problem, Section, Value, did_you_mean, name_fault};
 
 use crate::plan::flows::FlowPlan;
+use crate::plan::node_names::NodeNames;
 use crate::plan::sections::{FlowParameters, HostParameters};
 use crate::plan::tags::{check_tags, tags_of};
 use crate::plan::topology::Topology;
@@ -20,8 +21,11 @@ const ENDS: [(&str, &str); 2] = [("host", "from"), ("to_host", "to")];
 pub(crate) fn groups_of(flows: Option<&Section<'_>>, hosts: Option<&Section<'_>>) -> FlowGroups {
     let group = |name: &str| {
         let section = flows.and_then(|flows| flows.section(name).ok().flatten());
-        let text = |key: &str| match section.as_ref()?.node(key).map(|node| &node.value) {
-            Some(Value::Text(text)) => Some(text.clone()),
+        let text = |key: &str| match section.as_ref()?.node(key) {
+            Some(node) if key.starts_with("from") || key == "to" => {
+                NodeNames::of(node).map(|names| names.label())
+            }
+            Some(Node { value: Value::Text(text), .. }) => Some(text.clone()),
             _ => None,
         };
         let host = |(host, node): (&str, &str)| {
@@ -42,7 +46,8 @@ pub(crate) fn groups_of(flows: Option<&Section<'_>>, hosts: Option<&Section<'_>>
 impl FlowPlan {
     /// The hosts at which its flows begin and end, each with its node.
     pub(crate) fn hosts(&self) -> [(&str, &str); 2] {
-        let FlowParameters { from, to, host, to_host, .. } = &self.parameters;
+        let FlowParameters { host, to_host, .. } = &self.parameters;
+        let [from, to] = [&*self.labels[0], &*self.labels[1]];
         [(host.as_deref().unwrap_or(from), from), (to_host.as_deref().unwrap_or(to), to)]
     }
 }

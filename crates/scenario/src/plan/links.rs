@@ -37,8 +37,10 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) failure: Option<Failure>,
     background: Option<Size>,
     notice_size: Size,
-    /// The section of its mechanisms; its path names the random streams.
+    /// The section of its mechanisms.
     section: Section<'a>,
+    /// The component path that names its random streams; that of the section if it has none.
+    component: Option<String>,
     /// The mechanisms, until a run takes them.
     laws: Option<LinkLaws>,
     /// True if its queue may hold packets back while the transmitter is free: it shapes.
@@ -178,6 +180,17 @@ impl<'a> LinkPlan<'a> {
         Self { inner: Some(place), part, beyond: 1, ..plan }
     }
 
+    /// A link of a fabric, with the mechanisms of `section`, which others have as well.
+    pub(crate) fn of_fabric(
+        name: String,
+        ends: [String; 2],
+        own: link::Fixed,
+        section: Section<'a>,
+    ) -> Self {
+        let component = Some(format!("fabrics.{name}"));
+        Self { component, ..Self::of_kind(name, ends, Box::new(own), section) }
+    }
+
     /// A link between two nodes as its kind has read it, and nothing else yet.
     fn of_kind(name: String, ends: [String; 2], own: Box<dyn Link>, section: Section<'a>) -> Self {
         let plan = Self::plain(name, ends, (own.rate(), own.delay()), section);
@@ -202,6 +215,7 @@ impl<'a> LinkPlan<'a> {
             background: None,
             notice_size: NOTICE,
             section,
+            component: None,
             laws: None,
             holds_back: false,
             inner: None,
@@ -212,7 +226,7 @@ impl<'a> LinkPlan<'a> {
     }
 
     /// Read the mechanisms.
-    fn prepare(mut self, around: &LinkFacts) -> Result<Self, Problem> {
+    pub(crate) fn prepare(mut self, around: &LinkFacts) -> Result<Self, Problem> {
         self.renew(around)?;
         self.holds_back = self.asks(|laws| !laws.queue.is_work_conserving());
         Ok(self)
@@ -363,7 +377,7 @@ impl LinkPlan<'_> {
     /// of its wire beyond.
     fn chain(&mut self, id: LinkId, streams: &Streams) -> [Vec<Box<dyn Element>>; 2] {
         let laws = self.laws.take().expect("its mechanisms are there for each run");
-        let path = self.section.path();
+        let path = self.component.as_deref().unwrap_or(self.section.path());
         let name = format!("{path}.conditioner");
         let numbered = laws.conditioners.into_iter().zip(0..);
         let mut conditioning: Vec<Conditioning> =

@@ -2,15 +2,19 @@
 
 pub(crate) mod aggregates;
 pub(crate) mod around;
+pub(crate) mod between;
 pub(crate) mod buffers;
 pub(crate) mod build;
 pub(crate) mod division;
 pub(crate) mod estimate;
+pub(crate) mod fabrics;
 pub(crate) mod failures;
 pub(crate) mod flows;
 pub(crate) mod hosts;
+pub(crate) mod lanes;
 pub(crate) mod laws;
 pub(crate) mod links;
+pub(crate) mod node_names;
 pub(crate) mod policing;
 pub(crate) mod rerouting;
 pub(crate) mod roads;
@@ -26,6 +30,7 @@ use forebay_laws::FlowGroups;
 use forebay_network::{ElementCounters, ElementId, RouteId};
 
 use crate::plan::aggregates::AggregatePlan;
+use crate::plan::fabrics::Fabrics;
 use crate::plan::flows::FlowPlan;
 use crate::plan::hosts::HostTags;
 use crate::plan::links::LinkPlan;
@@ -38,6 +43,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) record: RecordParameters,
     pub(crate) links: Vec<LinkPlan<'a>>,
     pub(crate) subnetworks: Vec<SubnetworkPlan>,
+    pub(crate) fabrics: Fabrics,
     pub(crate) aggregates: Vec<AggregatePlan<'a>>,
     pub(crate) flows: Vec<FlowPlan>,
     /// The same by name, with their hosts, as laws know them.
@@ -64,8 +70,18 @@ pub(crate) struct Wired {
     pub(crate) network: Network,
     pub(crate) links: Vec<Vec<ElementId>>,
     pub(crate) senders: Vec<ElementId>,
+    /// The elements of each group of flows, lane by lane.
+    pub(crate) lanes: Vec<Vec<LaneEnds>>,
     /// The links of each route.
     pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
+}
+
+/// The elements at both ends of flows of a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneEnds {
+    pub(crate) senders: ElementId,
+    /// `None` if their packets end at a sink.
+    pub(crate) receivers: Option<ElementId>,
 }
 
 impl Wired {

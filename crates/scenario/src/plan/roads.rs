@@ -3,15 +3,22 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use forebay_elements::Hop;
 use forebay_engine::Network;
 use forebay_network::{Destination, ElementId, LinkId, RouteId};
 use forebay_units::Time;
 
+use crate::plan::between::Way;
+use crate::plan::fabrics::{Fabrics, WiredFabric};
+use crate::plan::links::LinkPlan;
 use crate::plan::rerouting::Rerouting;
 
 /// The elements of links, and the routes laid over them.
-#[derive(Default)]
-pub(crate) struct Roads {
+pub(crate) struct Roads<'p> {
+    pub(crate) plans: &'p [LinkPlan<'p>],
+    pub(crate) fabrics: &'p Fabrics,
+    /// The fabrics in the network.
+    pub(crate) by_rule: Vec<WiredFabric>,
     /// The links, in the order of the scenario.
     pub(crate) links: Vec<LinkId>,
     /// The elements of each link.
@@ -24,10 +31,25 @@ pub(crate) struct Roads {
     pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,
 }
 
-impl Roads {
+impl Roads<'_> {
     /// Lay the route over `links` to `end`.
     pub(crate) fn lay(&self, links: &[usize], end: Destination, network: &mut Network) -> RouteId {
         self.lay_past(links, None, end, network)
+    }
+
+    /// Lay the route on `way` to `end`.
+    pub(crate) fn lay_way(&self, way: Way<'_>, end: Destination, network: &mut Network) -> RouteId {
+        match way {
+            Way::Links(links) => self.lay(links, end, network),
+            Way::Rule { fabric, from, to } => self.by_rule[fabric].lay(from, to, end, network),
+        }
+    }
+
+    /// Rate and delay of each of these links.
+    pub(crate) fn hops(&self, links: &[usize]) -> Vec<Hop> {
+        let hop =
+            |link: &usize| Hop { rate: self.plans[*link].rate, delay: self.plans[*link].delay };
+        links.iter().map(hop).collect()
     }
 
     /// The same, past an element in front of one of the links.

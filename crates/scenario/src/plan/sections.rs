@@ -4,6 +4,8 @@ use forebay_laws::Dscp;
 use forebay_parameters::{Spread, choice, parameters};
 use forebay_units::{Rate, Size, Span};
 
+use crate::plan::node_names::NodeNames;
+
 parameters! {
     /// The top level of a scenario.
     pub struct ScenarioParameters {
@@ -21,7 +23,7 @@ parameters! {
 /// Keys of the top level that are sections of their own behind links and subnetworks, and at last
 /// those that stand for others.
 pub(crate) const SCENARIO_SECTIONS: &[&str] =
-    &["aggregates", "hosts", "flows", "record", "include", "sites"];
+    &["fabrics", "aggregates", "hosts", "flows", "record", "include", "sites"];
 
 parameters! {
     /// A link, duplex unless said otherwise.
@@ -83,12 +85,12 @@ parameters! {
 }
 
 parameters! {
-    /// A group of flows between two nodes.
-    pub struct FlowParameters {
-        /// Node of the senders.
-        from: String, "-";
-        /// Node of the receivers.
-        to: String, "-";
+    /// A group of flows between two nodes, or between several.
+    pub(crate) struct FlowParameters {
+        /// Node of the senders; or a list of nodes, where a fabric stands for all its hosts.
+        from: NodeNames, "-";
+        /// Node of the receivers, or nodes as above; `pairs` says which flows lead between which.
+        to: NodeNames, "-";
         /// The host of the senders, where it is one of several machines behind the node `from`: a
         /// name that no node has. The node itself if left out. `cake` shares between hosts, and
         /// classifiers and conditioners can go by them.
@@ -96,8 +98,12 @@ parameters! {
         /// The host of the receivers, one of several machines behind the node `to`. That node
         /// itself if left out.
         to_host: Option<String>, "-";
-        /// Number of flows.
+        /// Number of flows. With several nodes, unless said otherwise, as many as `pairs` has.
         count: u32 = 1, "-";
+        /// Number of flows, given as the load on their fabric: what they send in all, without
+        /// headers, over what twice its bisection carries from the first to the last `start`. Each
+        /// flow has an end, such as that of a `file`; flows start at random over some time.
+        load: Option<f64>, "Alizadeh et al. (pFabric), SIGCOMM 2013, section 5.1";
         /// Start of the flows: a time, or `{ uniform = ["0 s", "1 s"] }` for a random time each.
         start: Spread = "0 s", "-";
         /// Time from which they send no new data; the end of the run if left out.
@@ -132,7 +138,7 @@ parameters! {
 }
 
 /// Keys of a flow that name mechanisms, beside those of transports.
-pub(crate) const FLOW_MECHANISMS: &[&str] = &["traffic", "linked", "policing"];
+pub(crate) const FLOW_MECHANISMS: &[&str] = &["traffic", "linked", "policing", "pairs"];
 
 parameters! {
     /// Policing of each flow of a group by itself: a peak rate controller, then a leaky bucket.

@@ -124,7 +124,7 @@ impl Plan<'_> {
     pub(crate) fn place_subnetwork(
         &self,
         (number, places): (usize, Vec<ElementId>),
-        roads: &Roads,
+        roads: &Roads<'_>,
         network: &mut Network,
         streams: &Streams,
     ) {

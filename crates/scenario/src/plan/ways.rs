@@ -17,6 +17,7 @@ pub(crate) fn routes(
     topology: &Topology,
 ) -> Result<(Vec<usize>, Vec<usize>), Problem> {
     let FlowParameters { from, to, route, .. } = parameters;
+    let [from, to] = [from, to].map(|names| names.one().expect("the group has one at each end"));
     topology.require(from).map_err(|message| section.fail("from", message))?;
     topology.require(to).map_err(|message| section.fail("to", message))?;
     if from == to {
@@ -29,7 +30,8 @@ pub(crate) fn routes(
     };
     if let Some(nodes) = route {
         let fail = |message: String| section.fail("route", message);
-        if nodes.first() != Some(from) || nodes.last() != Some(to) {
+        let [first, last] = [nodes.first(), nodes.last()].map(|node| node.map(String::as_str));
+        if first != Some(from) || last != Some(to) {
             return Err(fail(format!("the route must begin at \"{from}\" and end at \"{to}\"")));
         }
         let there = topology.along(nodes).map_err(fail)?;

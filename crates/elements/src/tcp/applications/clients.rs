@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use forebay_laws::traffic::{RequestPlan, TrafficPool, VideoPlan};
-use forebay_network::{
-    Context, ElementCounters, FlowId, Marking, Observation, Packet, PacketKind, RouteId,
-};
+use forebay_network::{Context, ElementCounters, FlowId, Marking, Observation, Packet, PacketKind};
 use forebay_units::{Size, Span, Time};
 
 use super::viewers::Viewers;
+use crate::tcp::receiver::AckRoutes;
 use crate::transfers::{Completed, EmptyPath, TransferCount};
 
 /// The clients at the receivers of a group of flows.
@@ -41,10 +40,10 @@ pub struct Paths {
     pub back: EmptyPath,
 }
 
-/// Flows, route and marking of requests.
-pub(in crate::tcp) struct Place {
+/// Flows, routes and marking of requests.
+pub(in crate::tcp) struct Place<'p> {
     pub(in crate::tcp) first: FlowId,
-    pub(in crate::tcp) route: RouteId,
+    pub(in crate::tcp) routes: &'p AckRoutes,
     pub(in crate::tcp) marking: Marking,
 }
 
@@ -157,7 +156,7 @@ impl Clients {
     }
 
     /// A timer expired.
-    pub(in crate::tcp) fn wake(&mut self, token: u32, place: &Place, cx: &mut Context<'_>) {
+    pub(in crate::tcp) fn wake(&mut self, token: u32, place: &Place<'_>, cx: &mut Context<'_>) {
         if token & PAGE != 0 {
             self.begin_page(token & !PAGE, place, cx);
             return;
@@ -184,7 +183,7 @@ impl Clients {
         &mut self,
         index: u32,
         bytes: u64,
-        place: &Place,
+        place: &Place<'_>,
         cx: &mut Context<'_>,
     ) {
         let asked = &mut self.flows[index as usize];
@@ -234,7 +233,7 @@ impl Clients {
         }
     }
 
-    fn begin_page(&mut self, client: u32, place: &Place, cx: &mut Context<'_>) {
+    fn begin_page(&mut self, client: u32, place: &Place<'_>, cx: &mut Context<'_>) {
         let first = client * self.plan.connections;
         let state = &mut self.clients[client as usize];
         (state.begun, state.left, state.bytes) = (cx.now(), self.plan.objects, 0);
@@ -246,7 +245,7 @@ impl Clients {
         }
     }
 
-    fn end_page(&mut self, client: u32, place: &Place, cx: &mut Context<'_>) {
+    fn end_page(&mut self, client: u32, place: &Place<'_>, cx: &mut Context<'_>) {
         let state = &mut self.clients[client as usize];
         let (begun, bytes) = (state.begun, state.bytes);
         state.begun = Time::NEVER;
@@ -264,7 +263,7 @@ impl Clients {
     }
 
     /// Ask for an object of `size` on flow `index`, on which nothing is under way.
-    fn ask(&mut self, index: u32, size: Size, place: &Place, cx: &mut Context<'_>) {
+    fn ask(&mut self, index: u32, size: Size, place: &Place<'_>, cx: &mut Context<'_>) {
         let state = &mut self.clients[(index / self.plan.connections) as usize];
         state.left -= 1;
         state.under_way += 1;
@@ -278,7 +277,7 @@ impl Clients {
     }
 
     /// Send the present request of flow `index`, perhaps again.
-    fn send(&mut self, index: u32, place: &Place, cx: &mut Context<'_>) {
+    fn send(&mut self, index: u32, place: &Place<'_>, cx: &mut Context<'_>) {
         let asked = &mut self.flows[index as usize];
         asked.deadline = cx.now() + asked.timeout;
         let number = match &self.viewers {
@@ -287,7 +286,8 @@ impl Clients {
             None => asked.number,
         };
         let flow = place.first.nth(index);
-        let packet = Packet::data(cx.now(), flow, number, self.plan.request, place.route);
+        let packet =
+            Packet::data(cx.now(), flow, number, self.plan.request, place.routes.of(index));
         cx.send(packet.with_kind(PacketKind::Report).with_marking(place.marking));
     }
 

@@ -36,7 +36,7 @@ enum Application {
 /// Settings that all receivers of a group share.
 struct Settings {
     first: FlowId,
-    route: RouteId,
+    routes: AckRoutes,
     marking: Marking,
     mss: u64,
     overhead: u16,
@@ -54,6 +54,32 @@ struct Settings {
     quick: u8,
     /// Some acknowledgements are not delayed later on, either.
     prompt: bool,
+}
+
+/// Routes of acknowledgements.
+pub(super) enum AckRoutes {
+    /// One for all receivers: their senders are one element.
+    One(RouteId),
+    /// One for each.
+    Each(Box<[RouteId]>),
+}
+
+impl AckRoutes {
+    /// That of receiver `index`.
+    #[inline(always)]
+    pub(super) fn of(&self, index: u32) -> RouteId {
+        match self {
+            Self::One(route) => *route,
+            Self::Each(routes) => routes[index as usize],
+        }
+    }
+
+    fn all(&self) -> &[RouteId] {
+        match self {
+            Self::One(route) => std::slice::from_ref(route),
+            Self::Each(routes) => routes,
+        }
+    }
 }
 
 /// The state of one receiver.
@@ -128,7 +154,7 @@ impl TcpReceivers {
         };
         let settings = Settings {
             first,
-            route: ack_route,
+            routes: AckRoutes::One(ack_route),
             marking: Marking::default(),
             mss: parameters.mss.bytes(),
             overhead,
@@ -156,6 +182,14 @@ impl TcpReceivers {
     #[must_use]
     pub fn with_marking(mut self, marking: Marking) -> Self {
         self.settings.marking = marking;
+        self
+    }
+
+    /// The same, where the acknowledgements of each flow take a route of their own.
+    #[must_use]
+    pub fn with_routes(mut self, routes: Vec<RouteId>) -> Self {
+        debug_assert_eq!(routes.len(), self.receptions.len(), "each flow has a route");
+        self.settings.routes = AckRoutes::Each(routes.into());
         self
     }
 
@@ -243,8 +277,14 @@ impl TcpReceivers {
 
 impl Settings {
     /// Returns flows, route and marking of what is no acknowledgement.
-    fn place(&self) -> Place {
-        Place { first: self.first, route: self.route, marking: self.marking }
+    fn place(&self) -> Place<'_> {
+        Place { first: self.first, routes: &self.routes, marking: self.marking }
+    }
+
+    /// Route of the acknowledgements of `flow`.
+    #[inline(always)]
+    fn route_of(&self, flow: FlowId) -> RouteId {
+        self.routes.of(flow.index_in(self.first))
     }
 
     /// Send the acknowledgement that is due for `flow`.
@@ -292,8 +332,8 @@ impl Settings {
             }
             slot = cx.sack_blocks().store(blocks);
         }
-        let mut ack =
-            Packet::data(cx.now(), flow, r.next, size, self.route).with_marking(self.marking);
+        let mut ack = Packet::data(cx.now(), flow, r.next, size, self.route_of(flow))
+            .with_marking(self.marking);
         ack.set_sack_slot(slot);
         let ack = ack.with_kind(PacketKind::Ack).with_timestamp_echo(Time::from_ps(r.recent));
         let ack = match &mut r.tally {
@@ -307,7 +347,8 @@ impl Settings {
     /// that flag it bears them, and is taken for the answer as no data is on its way.
     #[cold]
     fn answer_syn(&self, r: &mut Reception, syn: &Packet, cx: &mut Context<'_>) {
-        let answer = Packet::data(cx.now(), syn.flow, r.next, self.overhead, self.route);
+        let route = self.route_of(syn.flow);
+        let answer = Packet::data(cx.now(), syn.flow, r.next, self.overhead, route);
         let answer = answer.with_marking(self.marking).with_kind(PacketKind::Ack);
         let answer = answer.with_timestamp_echo(syn.created);
         let answer = match &mut r.tally {
@@ -482,7 +523,7 @@ impl Element for TcpReceivers {
     }
 
     fn lookahead(&self) -> Lookahead<'_> {
-        Lookahead::host(std::slice::from_ref(&self.settings.route))
+        Lookahead::host(self.settings.routes.all())
     }
 
     #[inline]

@@ -1,0 +1,322 @@
+//! Reading fabrics, and having their switches forward by rule.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use forebay_elements::bounds::{check_delay, check_rate};
+use forebay_elements::fabric::{
+    BuildShape, FabricParts, FabricRule, FabricShape, LinkChange, Shapes,
+};
+use forebay_elements::link::Fixed;
+use forebay_engine::Network;
+use forebay_kernel::Streams;
+use forebay_laws::LinkFacts;
+use forebay_laws::path::{self, PathFactory, Paths};
+use forebay_network::{Destination, ElementId, NodeId, RouteId};
+use forebay_parameters::Parameters;
+use forebay_parameters::{Entry, Problem, Section, choose_or, did_you_mean, parameters};
+use forebay_units::{Rate, Span};
+
+use crate::plan::links::{LinkPlan, join};
+use crate::plan::topology::Topology;
+use crate::read::names::check_names;
+
+parameters! {
+    /// A fabric: the switches of a data centre, their hosts, and the links between them.
+    pub struct FabricParameters {
+        /// Rate of the links of hosts, in both directions.
+        rate: Rate, "-";
+        /// Propagation delay of each link.
+        delay: Span = "0 s", "-";
+    }
+}
+
+parameters! {
+    /// The hosts of a fabric: the links from them to their switches.
+    pub struct FabricHostParameters {
+        /// Propagation delay of the links between hosts and switches, in both directions; that of
+        /// the others if left out.
+        delay: Option<Span>, "-";
+    }
+}
+
+/// Keys of a fabric that name mechanisms of its switches.
+pub(crate) const FABRIC_MECHANISMS: &[&str] = &["queue", "conditioner", "conditioners", "path"];
+
+/// Keys of the hosts of a fabric that name mechanisms of their links.
+pub(crate) const FABRIC_HOST_MECHANISMS: &[&str] = &["queue"];
+
+/// The section of fabrics, and that of the hosts of one.
+pub(crate) const FABRICS: &str = "fabrics";
+pub(crate) const HOSTS: &str = "hosts";
+
+/// A fabric as the scenario describes it.
+pub(crate) struct FabricPlan {
+    pub(crate) name: String,
+    path: String,
+    pub(crate) shape: Arc<dyn FabricShape>,
+    /// The number of the link at the first port of each node; the others follow.
+    first_links: Vec<usize>,
+    paths: PathFactory,
+}
+
+/// A host of a fabric.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct FabricHost {
+    /// The fabric, by number.
+    pub(crate) fabric: usize,
+    /// Its number in it.
+    pub(crate) host: u32,
+}
+
+/// All fabrics of a scenario.
+#[derive(Default)]
+pub(crate) struct Fabrics {
+    pub(crate) all: Vec<FabricPlan>,
+    /// Hosts by the names of their nodes.
+    hosts: BTreeMap<String, FabricHost>,
+}
+
+/// A fabric in a network: its first node, and the element of each host's link.
+pub(crate) struct WiredFabric {
+    first: NodeId,
+    entries: Vec<ElementId>,
+}
+
+impl Fabrics {
+    /// The fabrics of the scenario with this `root`, whose links are added.
+    pub(crate) fn read<'a>(
+        root: &Section<'a>,
+        topology: &mut Topology,
+        links: &mut Vec<LinkPlan<'a>>,
+        around: &LinkFacts,
+    ) -> Result<Self, Problem> {
+        let mut fabrics = Self::default();
+        let Some(section) = root.section(FABRICS)? else { return Ok(fabrics) };
+        check_names(&section)?;
+        for name in section.keys() {
+            let own = section.section(name)?.expect("the key is present");
+            let fabric = read_fabric(name, &own, (topology, links), around)?;
+            let number = fabrics.all.len();
+            for host in 0..fabric.shape.hosts() {
+                let node = format!("{name}.{}", fabric.shape.name(host));
+                fabrics.hosts.insert(node, FabricHost { fabric: number, host });
+            }
+            fabrics.all.push(fabric);
+        }
+        Ok(fabrics)
+    }
+
+    /// The host that is the node `name`, if one is.
+    pub(crate) fn host(&self, name: &str) -> Option<FabricHost> {
+        self.hosts.get(name).copied()
+    }
+
+    /// The nodes that `name` stands for: all hosts of the fabric of this name, or the node.
+    pub(crate) fn nodes_of(&self, name: &str) -> Vec<String> {
+        match self.all.iter().find(|fabric| fabric.name == name) {
+            Some(fabric) => {
+                let shape = &fabric.shape;
+                (0..shape.hosts()).map(|host| format!("{name}.{}", shape.name(host))).collect()
+            }
+            None => vec![name.to_owned()],
+        }
+    }
+
+    /// Refuse `name` if it is no node of `topology`, with the nearest name that is.
+    pub(crate) fn require(&self, name: &str, topology: &Topology) -> Result<(), String> {
+        let named = |fabric: &&FabricPlan| {
+            name.strip_prefix(&fabric.name).is_some_and(|rest| rest.starts_with('.'))
+        };
+        match self.all.iter().find(named) {
+            Some(_) if self.host(name).is_some() => Ok(()),
+            Some(fabric) => {
+                let shape = &fabric.shape;
+                let of = |node: u32| format!("{}.{}", fabric.name, shape.name(node));
+                if topology.require(name).is_ok() {
+                    return Err(format!("\"{name}\" is a switch; flows begin and end at hosts"));
+                }
+                let hosts: Vec<String> = (0..shape.hosts()).map(of).collect();
+                let hint = did_you_mean(name, hosts.iter().map(String::as_str));
+                Err(format!(
+                    "there is no host \"{name}\"{hint}; hosts are {} to {}",
+                    of(0),
+                    of(shape.hosts() - 1)
+                ))
+            }
+            None => topology.require(name),
+        }
+    }
+
+    /// The links of the first of the shortest ways between two hosts of one fabric.
+    pub(crate) fn way(&self, from: FabricHost, to: FabricHost) -> Vec<usize> {
+        let fabric = &self.all[from.fabric];
+        let nodes = fabric.shape.way(from.host, to.host);
+        let port = |pair: &[u32]| {
+            let ports = fabric.shape.neighbours(pair[0]);
+            let port = ports.iter().position(|node| *node == pair[1]);
+            fabric.first_links[pair[0] as usize] + port.expect("the way follows links")
+        };
+        nodes.windows(2).map(port).collect()
+    }
+}
+
+/// The shape of a fabric, whose key is one of those of `section`.
+fn read_shape(section: &Section<'_>, rate: Rate) -> Result<Arc<dyn FabricShape>, Problem> {
+    let entries = section.registry().entries::<Shapes>();
+    let mut given = entries.iter().filter(|entry| section.node(entry.name).is_some());
+    let (Some(entry), other) = (given.next(), given.next()) else {
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+        let message = format!("needs a shape: one of {}", names.join(", "));
+        return Err(section.fail("", message));
+    };
+    if let Some(other) = other {
+        let message = format!("a fabric is either {} or {}, not both", entry.name, other.name);
+        return Err(section.fail(other.name, message));
+    }
+    let own = section.section(entry.name)?.expect("the key is present");
+    (entry.build)(&own, rate)
+}
+
+/// The keys of the section of a fabric beside its parameters.
+pub(crate) fn fabric_keys(entries: &[Entry<BuildShape>]) -> Vec<&'static str> {
+    let shapes = entries.iter().map(|entry| entry.name);
+    shapes.chain(FABRIC_MECHANISMS.iter().copied()).chain([HOSTS]).collect()
+}
+
+fn read_fabric<'a>(
+    name: &str,
+    section: &Section<'a>,
+    (topology, links): (&mut Topology, &mut Vec<LinkPlan<'a>>),
+    around: &LinkFacts,
+) -> Result<FabricPlan, Problem> {
+    let keys = fabric_keys(section.registry().entries::<Shapes>());
+    let FabricParameters { rate, delay } = FabricParameters::read_among(section, &keys)?;
+    check_rate(section, rate)?;
+    check_delay(section, "delay", delay)?;
+    let shape = read_shape(section, rate)?;
+    let (entry, inner) = choose_or::<Paths>(section, "path", path::DEFAULT)?;
+    let paths = (entry.build)(&inner)?;
+    let hosts = section.section(HOSTS)?.unwrap_or_else(|| section.absent(HOSTS));
+    let own = FabricHostParameters::read_among(&hosts, FABRIC_HOST_MECHANISMS)?;
+    if let Some(delay) = own.delay {
+        check_delay(&hosts, "delay", delay)?;
+    }
+    check_free(name, section, &*shape, topology)?;
+    let node_name = |node: u32| format!("{name}.{}", shape.name(node));
+    let mut first_links = Vec::new();
+    for node in 0..shape.nodes() {
+        first_links.push(links.len());
+        for other in shape.neighbours(node) {
+            let (near, far) = (shape.tier(node), shape.tier(other));
+            let (lower, of_host) = (near.min(far), near == 0 || far == 0);
+            let rate = if of_host { rate } else { shape.rate_above(lower) };
+            let delay = own.delay.filter(|_| of_host).unwrap_or(delay);
+            let laws = if near == 0 { hosts.clone() } else { section.clone() };
+            let link = format!("{}-{}", node_name(node), shape.name(other));
+            let ends = [node_name(node), node_name(other)];
+            let plan = LinkPlan::of_fabric(link, ends, Fixed { rate, delay }, laws);
+            let plan = plan.prepare(around)?;
+            join(topology, links, plan).map_err(|message| section.fail("", message))?;
+        }
+    }
+    let path = section.path().to_owned();
+    Ok(FabricPlan { name: name.to_owned(), path, shape, first_links, paths })
+}
+
+/// Refuse a fabric whose nodes others have already.
+fn check_free(
+    name: &str,
+    section: &Section<'_>,
+    shape: &dyn FabricShape,
+    topology: &Topology,
+) -> Result<(), Problem> {
+    let own = (0..shape.nodes()).map(|node| format!("{name}.{}", shape.name(node)));
+    match own.chain([name.to_owned()]).find(|node| topology.require(node).is_ok()) {
+        None => Ok(()),
+        Some(node) => {
+            let message = format!(
+                "has a node \"{node}\", which a link of the scenario touches: the nodes of a \
+                 fabric have no other links"
+            );
+            Err(section.fail("", message))
+        }
+    }
+}
+
+impl FabricPlan {
+    /// Have the links of the fabric, whose elements are `elements` by the number of the link, lead
+    /// on by rule in `network`.
+    pub(crate) fn wire(
+        &self,
+        elements: &[Vec<ElementId>],
+        links: &[LinkPlan<'_>],
+        network: &mut Network,
+        streams: &Streams,
+    ) -> WiredFabric {
+        let shape = &self.shape;
+        let ports = |node: u32| {
+            let first = self.first_links[node as usize];
+            first..first + shape.neighbours(node).len()
+        };
+        let name = format!("{}.path", self.path);
+        let first_element = |link: usize| *elements[link].first().expect("a link has an element");
+        let parts = FabricParts {
+            shape: Arc::clone(shape),
+            ports: (0..shape.nodes())
+                .map(|node| ports(node).map(first_element).collect())
+                .collect(),
+            paths: Arc::clone(&self.paths),
+            streams: (shape.hosts()..shape.nodes())
+                .map(|switch| streams.numbered(&name, u64::from(switch)))
+                .collect(),
+            changes: self.changes(links),
+        };
+        let first = network.add_rule(Box::new(FabricRule::new(parts)));
+        let node_id = |node: u32| NodeId::new(first.index() + node as usize);
+        for node in 0..shape.nodes() {
+            for (link, other) in ports(node).zip(shape.neighbours(node)) {
+                for pair in elements[link].windows(2) {
+                    network.lead_on(pair[0], pair[1]);
+                }
+                let last = elements[link].last().expect("a link has an element");
+                network.lead_to(*last, node_id(other));
+            }
+        }
+        let entries = (0..shape.hosts()).map(|host| first_element(ports(host).start)).collect();
+        WiredFabric { first, entries }
+    }
+
+    /// The failures of its links among `links`, as its switches get to know of them.
+    fn changes(&self, links: &[LinkPlan<'_>]) -> Vec<LinkChange> {
+        let mut changes = Vec::new();
+        for node in 0..self.shape.nodes() {
+            let first = self.first_links[node as usize];
+            for (port, link) in (0..).zip(&links[first..first + self.shape.neighbours(node).len()])
+            {
+                let Some(failure) = &link.failure else { continue };
+                for (from, until) in &failure.times {
+                    for (at, fails) in [(*from, true), (*until, false)] {
+                        changes.push(LinkChange { at: at + failure.detection, node, port, fails });
+                    }
+                }
+            }
+        }
+        changes.sort_unstable();
+        changes
+    }
+}
+
+impl WiredFabric {
+    /// Lay the route between two hosts, which is for `end` at the second.
+    pub(crate) fn lay(
+        &self,
+        from: u32,
+        to: u32,
+        end: Destination,
+        network: &mut Network,
+    ) -> RouteId {
+        let goal = NodeId::new(self.first.index() + to as usize);
+        network.add_route_by_rule(self.entries[from as usize], goal, end)
+    }
+}
