@@ -285,8 +285,15 @@ pub struct GroupCounts<'c> {
 
 /// Counters of the elements of a group of flows.
 pub trait CountersOf {
-    /// Those of the senders' element, or of the `receivers`.
-    fn counters(&mut self, receivers: bool) -> Option<&dyn Any>;
+    /// Number of elements that send, or `receive`: one, unless the group leads between several
+    /// nodes.
+    fn elements(&self, receive: bool) -> usize {
+        let _ = receive;
+        1
+    }
+
+    /// Those of the senders' element at this place, or of the `receivers`.
+    fn counters(&mut self, receivers: bool, at: usize) -> Option<&dyn Any>;
 }
 
 impl GroupCounts<'_> {
@@ -296,7 +303,7 @@ impl GroupCounts<'_> {
     /// If they have others.
     #[must_use]
     pub fn senders<C: ElementCounters>(&mut self) -> &C {
-        self.of(false)
+        of_type(self.counters.counters(false, 0))
     }
 
     /// The counters of type `C` of the receivers.
@@ -305,23 +312,31 @@ impl GroupCounts<'_> {
     /// If they have others.
     #[must_use]
     pub fn receivers<C: ElementCounters>(&mut self) -> &C {
-        self.of(true)
+        of_type(self.counters.counters(true, 0))
     }
 
-    /// The counters of type `C` of the receivers, which count for the tags of the group as well.
+    /// Visit the counters of type `C` of all receivers.
+    ///
+    /// # Panics
+    /// If they have others.
+    pub fn each_receivers<C: ElementCounters>(&mut self, mut visit: impl FnMut(&C)) {
+        for at in 0..self.counters.elements(true) {
+            visit(of_type(self.counters.counters(true, at)));
+        }
+    }
+
+    /// The counters of type `C` of the receivers, all together, which count for the tags of the
+    /// group as well.
     ///
     /// # Panics
     /// If they have others.
     #[must_use]
-    pub fn tagged_receivers<C: ElementCounters + TagCount>(&mut self) -> &C {
-        let own = of_type::<C>(self.counters.counters(true));
-        let (tags, all) = &mut self.tags;
-        all.add(tags, own);
-        own
-    }
-
-    fn of<C: ElementCounters>(&mut self, receivers: bool) -> &C {
-        of_type(self.counters.counters(receivers))
+    pub fn tagged_receivers<C: ElementCounters + TagCount>(&mut self) -> C {
+        let mut all = C::default();
+        self.each_receivers(|own: &C| all.merge(own));
+        let (tags, counts) = &mut self.tags;
+        counts.add(tags, &all);
+        all
     }
 }
 

@@ -1,6 +1,8 @@
 //! The checker: it is notified of facts, receptions, states and counters, and compares them with
 //! what must hold.
 
+use std::collections::BTreeSet;
+
 use forebay_network::{
     CallEvent, Ecn, FlowCount, LawNote, NoteForm, Observation, Packet, PacketKind, PcnMark,
 };
@@ -12,7 +14,7 @@ use crate::calls::CallModel;
 use crate::flow::FlowModel;
 use crate::ledger::{Key, Ledger};
 use crate::link::LinkModel;
-use crate::places::{ElementPlace, FlowKind, Places};
+use crate::places::{ElementPlace, FlowKind, Places, RoutePlace};
 use crate::report::{Breach, Place, Report};
 use crate::towards::Towards;
 
@@ -283,6 +285,15 @@ impl Checker {
     /// was faster than it can be.
     fn check_way(&mut self, key: Key, packet: &Packet, age: Span) {
         let place = Place::Flow(packet.flow.index());
+        if let Some((_, to, of)) = self.places.ends(packet.route) {
+            let Some(entry) = self.ledger.get(key) else { return };
+            let there = entry.last_link.is_some_and(|last| self.places.links[last].ends.1 == to);
+            let (hops, to) = (entry.hops, to.to_owned());
+            self.check(Must::RouteComplete, place, there && hops == of, || {
+                format!("{} has passed {hops} links of {of} to {to}", show(packet))
+            });
+            return;
+        }
         let Some(route) = self.places.route(packet.route) else { return };
         let size = Size::from_bytes(u64::from(packet.size));
         let links = route.iter().map(|link| &self.places.links[*link]);
@@ -330,18 +341,22 @@ impl Checker {
 
     /// Every answer must be able to go back to where the flow comes from.
     fn check_routes(&mut self) {
+        let end = |at: Option<&usize>| at.map(|at| &self.places.links[*at].ends);
+        let ends = |route: &RoutePlace| match route {
+            RoutePlace::Over(links) => {
+                Some((end(links.first())?.0.clone(), end(links.last())?.1.clone()))
+            }
+            RoutePlace::Between { from, to, .. } => Some((from.clone(), to.clone())),
+        };
+        let joined: BTreeSet<(String, String)> =
+            self.places.routes.iter().flatten().filter_map(ends).collect();
         for number in 0..self.places.flows.len() {
             let flow = &self.places.flows[number];
             if let FlowKind::Tcp { .. } = flow.kind {
-                let (from, to) = (flow.from.clone(), flow.to.clone());
-                let joins = |route: &Vec<usize>| {
-                    let ends = |at: Option<&usize>| at.map(|at| &self.places.links[*at].ends);
-                    ends(route.first()).is_some_and(|ends| ends.0 == to)
-                        && ends(route.last()).is_some_and(|ends| ends.1 == from)
-                };
-                let found = self.places.routes.iter().flatten().any(joins);
+                let back = (flow.to.clone(), flow.from.clone());
+                let found = joined.contains(&back);
                 self.check(Must::RouteReverse, Place::Flow(number), found, || {
-                    format!("no route leads from {to} to {from}")
+                    format!("no route leads from {} to {}", back.0, back.1)
                 });
             }
         }

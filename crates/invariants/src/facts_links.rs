@@ -121,7 +121,7 @@ impl Checker {
         }
         self.arrive(key, packet);
         let Some(entry) = self.ledger.entry(key) else { return };
-        let hop = entry.hops;
+        let (hop, before) = (entry.hops, entry.last_link.replace(link));
         (entry.at, entry.hops, entry.queued) = (Whereabouts::Link(link), hop + 1, now);
         entry.came = marks(packet);
         let came_as = entry.unmarked.take().unwrap_or(packet.ecn());
@@ -129,6 +129,17 @@ impl Checker {
             let expected = route.get(hop).copied();
             self.check(Must::RouteFollowed, place, expected == Some(link), || {
                 format!("{}: link {hop} of its route is {expected:?}", show(packet))
+            });
+        }
+        if let Some((from, ..)) = self.places.ends(packet.route) {
+            let near = &self.places.links[link].ends.0;
+            let joined = match before {
+                Some(before) => self.places.links[before].ends.1 == *near,
+                None => from == near,
+            };
+            let near = near.clone();
+            self.check(Must::RouteFollowed, place, joined, || {
+                format!("{}: no link before it leads to {near}", show(packet))
             });
         }
         let model = &mut self.links[link];

@@ -74,8 +74,9 @@ pub(crate) struct Entry {
     /// The packet as it was seen last.
     pub(crate) packet: Packet,
     pub(crate) at: Whereabouts,
-    /// Links of its route at which it was queued.
+    /// Links of its route at which it was queued, and the last of them.
     pub(crate) hops: usize,
+    pub(crate) last_link: Option<usize>,
     /// Time at which it was queued at the link that it is at.
     pub(crate) queued: Time,
     /// Codepoint, DSCP and precedence with which it was queued there.
@@ -116,7 +117,16 @@ impl Ledger {
         }
         let (at, queued) = (Whereabouts::Between, packet.created);
         let (came, unmarked) = (marks(packet), None);
-        let entry = Entry { packet: *packet, at, hops: 0, queued, came, unmarked, element: None };
+        let entry = Entry {
+            packet: *packet,
+            at,
+            hops: 0,
+            last_link: None,
+            queued,
+            came,
+            unmarked,
+            element: None,
+        };
         self.entries.insert(key, entry);
     }
 

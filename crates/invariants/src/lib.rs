@@ -31,7 +31,7 @@ pub use checker::Checker;
 pub use offer::Offer;
 pub use places::{
     BucketPlace, BufferLimit, Changes, ElementPlace, FlowKind, FlowPlace, LinkPlace, Places,
-    RingPlace,
+    RingPlace, RoutePlace,
 };
 pub use report::{Breach, Place, Report};
 pub use table::Invariant;

@@ -155,6 +155,22 @@ pub enum ElementPlace {
     },
 }
 
+/// A route.
+#[derive(Clone, Debug)]
+pub enum RoutePlace {
+    /// Over these links.
+    Over(Vec<usize>),
+    /// On one of the shortest ways between two nodes.
+    Between {
+        /// The node where it begins.
+        from: String,
+        /// The node where it ends.
+        to: String,
+        /// Links of such a way.
+        hops: usize,
+    },
+}
+
 /// A network.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
@@ -162,8 +178,8 @@ pub struct Places {
     pub links: Vec<LinkPlace>,
     /// Flows by number.
     pub flows: Vec<FlowPlace>,
-    /// The links of each route, by its number; `None` for routes that are not known.
-    pub routes: Vec<Option<Vec<usize>>>,
+    /// Each route, by its number; `None` for routes that are not known.
+    pub routes: Vec<Option<RoutePlace>>,
     /// Role of each element, by its number.
     pub elements: Vec<ElementPlace>,
     /// Time at which the run ends.
@@ -209,8 +225,19 @@ impl LinkPlace {
 }
 
 impl Places {
-    /// The links of `route`.
+    /// The links of `route`, if these are known beforehand.
     pub(crate) fn route(&self, route: RouteId) -> Option<&[usize]> {
-        self.routes.get(route.index())?.as_deref()
+        match self.routes.get(route.index())?.as_ref()? {
+            RoutePlace::Over(links) => Some(links),
+            RoutePlace::Between { .. } => None,
+        }
+    }
+
+    /// The ends of `route`, if that is what is known of it, and the links between them.
+    pub(crate) fn ends(&self, route: RouteId) -> Option<(&str, &str, usize)> {
+        match self.routes.get(route.index())?.as_ref()? {
+            RoutePlace::Over(_) => None,
+            RoutePlace::Between { from, to, hops } => Some((from, to, *hops)),
+        }
     }
 }

@@ -323,6 +323,9 @@ impl Routes {
 
     /// Set the common hop of `element` after its hops have changed.
     fn update_common_hop(&mut self, element: ElementId) {
+        if self.unlisted(element).is_some() {
+            return;
+        }
         let mut hops = self.listed(element);
         let common = hops.next().filter(|first| hops.all(|hop| hop == *first)).unwrap_or_default();
         drop(hops);

@@ -200,11 +200,13 @@ impl Transport for TcpPlan {
     fn rows(&self, group: &mut GroupCounts<'_>) -> Vec<Rows> {
         let name = group.name.to_owned();
         if self.traffic.video.is_some() {
-            return vec![Rows::one(VideoResult::of(name, group.receivers::<Vec<Viewer>>()))];
+            let mut all = Vec::new();
+            group.each_receivers(|own: &Vec<Viewer>| all.extend_from_slice(own));
+            return vec![Rows::one(VideoResult::of(name, &all))];
         }
         if self.empty.is_some() {
             let own = group.tagged_receivers::<TransferCount>();
-            return vec![Rows::one(TransferResult::of(name, own))];
+            return vec![Rows::one(TransferResult::of(name, &own))];
         }
         Vec::new()
     }

@@ -1,7 +1,7 @@
 //! A small network that does not run: its facts are made up, so that any of them can be wrong.
 
 use forebay_invariants::{
-    Checker, ElementPlace, FlowKind, FlowPlace, Invariant, LinkPlace, Places, RingPlace,
+    Checker, ElementPlace, FlowKind, FlowPlace, Invariant, LinkPlace, Places, RingPlace, RoutePlace,
 };
 use forebay_network::{
     Backlog, Counters, DropReason, FlowCount, FlowId, LinkCount, LinkId, Observation, Packet,
@@ -166,7 +166,9 @@ pub fn places() -> Places {
     Places {
         links: vec![link("core", "a", "b"), link("back", "b", "a"), span("s2"), span("s3")],
         flows: kinds.map(flow).to_vec(),
-        routes: vec![Some(vec![CORE]), Some(vec![BACK]), Some(vec![SPAN, NEXT_SPAN])],
+        routes: [vec![CORE], vec![BACK], vec![SPAN, NEXT_SPAN]]
+            .map(|links| Some(RoutePlace::Over(links)))
+            .into(),
         elements: [vec![CORE], vec![BACK], vec![SPAN, NEXT_SPAN]].map(ElementPlace::Links).to_vec(),
         end: at(1_000_000),
     }

@@ -204,6 +204,19 @@ impl Between {
         self.sets.from.len().min(self.sets.to.len()) as f64
     }
 
+    /// The links that its packets can pass, each with the share of all that is expected there.
+    pub(crate) fn loads(&self, fabrics: &Fabrics) -> BTreeMap<usize, f64> {
+        let mut loads = BTreeMap::new();
+        if let Some(host) = self.nodes[self.sets.from[0] as usize].host {
+            return fabrics.all[host.fabric].even_loads();
+        }
+        let share = 1.0 / self.links.len().max(1) as f64;
+        for link in self.links.values().flatten() {
+            *loads.entry(*link).or_insert(0.0) += share;
+        }
+        loads
+    }
+
     /// The nodes of senders, and those of receivers.
     pub(crate) fn ends(&self) -> [impl Iterator<Item = &EndNode>; 2] {
         [&self.sets.from, &self.sets.to]

@@ -135,8 +135,9 @@ impl<'a> Plan<'a> {
         let by_rule = self.fabrics.all.iter().map(fabric).collect();
         let rerouting = Rerouting::of(&self.links);
         let (plans, fabrics) = (&*self.links, &self.fabrics);
-        let laid = RefCell::default();
-        let roads = Roads { plans, fabrics, by_rule, links, elements, allocators, rerouting, laid };
+        let (laid, ruled) = (RefCell::default(), RefCell::default());
+        let roads =
+            Roads { plans, fabrics, by_rule, links, elements, allocators, rerouting, laid, ruled };
         let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let together = |flow: &FlowPlan| (flow.count, !flow.has_rows(self.record.flows));
@@ -159,7 +160,7 @@ impl<'a> Plan<'a> {
                 rerouting.pinned.set(true);
             }
             for at in members {
-                lanes[at] = vec![LaneEnds { senders: element, receivers: None }];
+                lanes[at] = vec![LaneEnds { senders: element, receivers: None, lane: None }];
                 classes.push(self.flows[at].class(firsts[at], &roads, &mut network, streams));
             }
             aggregate.wire(classes, &mut network, streams);
@@ -168,9 +169,10 @@ impl<'a> Plan<'a> {
         for place in places.into_iter().enumerate() {
             self.place_subnetwork(place, &roads, &mut network, streams);
         }
-        let Roads { laid, elements: links, .. } = roads;
+        let Roads { laid, ruled, elements: links, .. } = roads;
         let senders = lanes.iter().map(|lanes| lanes[0].senders).collect();
-        Wired { network, links, senders, lanes, routes: laid.into_inner() }
+        let (routes, ruled) = (laid.into_inner(), ruled.into_inner());
+        Wired { network, links, senders, lanes, routes, ruled }
     }
 }
 

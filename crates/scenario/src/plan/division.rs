@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::plan::between::Between;
 use crate::plan::flows::FlowPlan;
 use crate::plan::links::LinkPlan;
-use crate::plan::{Plan, Wired};
+use crate::plan::{LaneEnds, Plan, Wired};
 
 /// Time that a hop takes, and what comes with it.
 const HOP_S: f64 = 60e-9;
@@ -44,7 +45,9 @@ pub(crate) fn divide(plan: &Plan<'_>, wired: &Wired, threads: usize) -> Option<V
 }
 
 /// The network as it is divided: nodes with all that happens there, and the ways between them.
-struct Map {
+struct Map<'p> {
+    /// Nodes by name.
+    nodes: BTreeMap<&'p str, usize>,
     ways: Vec<Way>,
     /// Packets a second, by node.
     work: Vec<f64>,
@@ -64,8 +67,8 @@ struct Way {
     load: f64,
 }
 
-impl Map {
-    fn new(plan: &Plan<'_>) -> Self {
+impl<'p> Map<'p> {
+    fn new(plan: &'p Plan<'_>) -> Self {
         let mut nodes = BTreeMap::new();
         for link in &plan.links {
             for name in [link.from.as_str(), link.to.as_str()] {
@@ -82,7 +85,7 @@ impl Map {
         };
         let ways = plan.links.iter().map(way).collect();
         let work = vec![0.0; nodes.len()];
-        let mut map = Self { ways, work, pairs: Vec::new() };
+        let mut map = Self { nodes: nodes.clone(), ways, work, pairs: Vec::new() };
         // A ring is one element, and a link that changes does not know departures in advance.
         let whole = |link: &LinkPlan<'_>| !link.is_divisible();
         for (way, _) in map.ways.iter().zip(&plan.links).filter(|(_, link)| whole(link)) {
@@ -90,12 +93,54 @@ impl Map {
         }
         let shares = shares(plan);
         for flow in &plan.flows {
-            map.lay(flow, packets_a_second(flow, plan, &shares));
+            let packets = packets_a_second(flow, plan, &shares);
+            match &flow.between {
+                Some(between) => map.lay_between(flow, between, packets, (plan, &nodes)),
+                None => map.lay(flow, packets),
+            }
         }
+        map.join_pods(plan, &nodes);
         for way in &map.ways {
             map.work[way.from] += way.load;
         }
         map
+    }
+
+    /// Let so many packets a second of `flow` leave the nodes of senders and reach those of
+    /// receivers, alike, on all ways between these.
+    fn lay_between(
+        &mut self,
+        flow: &FlowPlan,
+        between: &Between,
+        packets: f64,
+        (plan, nodes): (&Plan<'_>, &BTreeMap<&str, usize>),
+    ) {
+        let packets = packets * (1.0 + flow.facts.acknowledged);
+        for ends in between.ends() {
+            let ends: Vec<usize> = ends.map(|end| nodes[end.name.as_str()]).collect();
+            for node in &ends {
+                self.work[*node] += packets / ends.len() as f64;
+            }
+        }
+        for (link, load) in between.loads(&plan.fabrics) {
+            self.ways[link].used = true;
+            self.ways[link].load += packets * load;
+        }
+    }
+
+    /// Keep the nodes of each pod of a fabric together: many packets stay there.
+    fn join_pods(&mut self, plan: &Plan<'_>, nodes: &BTreeMap<&str, usize>) {
+        for fabric in &plan.fabrics.all {
+            let shape = &fabric.shape;
+            let mut first = BTreeMap::new();
+            for node in 0..shape.nodes() {
+                let Some(pod) = shape.pod(node) else { continue };
+                let name = format!("{}.{}", fabric.name, shape.name(node));
+                let own = nodes[name.as_str()];
+                let first = *first.entry(pod).or_insert(own);
+                self.pairs.push((first, own));
+            }
+        }
     }
 
     /// Let so many packets a second of `flow` take their way, and acknowledgements for each second
@@ -155,7 +200,20 @@ impl Map {
                 }
             }
         }
-        for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
+        for ((flow, senders), lanes) in plan.flows.iter().zip(&wired.senders).zip(&wired.lanes) {
+            if let Some(between) = &flow.between {
+                for LaneEnds { senders, receivers, lane } in lanes {
+                    let lane = lane.expect("the group leads between several nodes");
+                    let at = |number: u32| {
+                        partitions[self.nodes[between.nodes[number as usize].name.as_str()]] as u32
+                    };
+                    of[senders.index()] = at(lane.from);
+                    if let Some(receivers) = receivers {
+                        of[receivers.index()] = at(lane.to);
+                    }
+                }
+                continue;
+            }
             let (first, last) = ends(flow, &self.ways);
             of[senders.index()] = partitions[first] as u32;
             if let Some((policer, link)) = flow.policer(*senders) {
@@ -181,7 +239,7 @@ fn shares(plan: &Plan<'_>) -> Vec<f64> {
     let mut flows = vec![0.0; plan.links.len()];
     for flow in plan.flows.iter().filter(|flow| flow.mean_rate().is_none()) {
         for link in &flow.there {
-            flows[*link] += f64::from(flow.count);
+            flows[*link] += f64::from(flow.count) / flow.abreast();
         }
     }
     let share = |(link, flows): (&LinkPlan<'_>, f64)| link.rate.bps() as f64 / flows;
@@ -194,7 +252,8 @@ fn packets_a_second(flow: &FlowPlan, plan: &Plan<'_>, shares: &[f64]) -> f64 {
     let fastest = least(&mut flow.there.iter().map(|link| plan.links[*link].rate.bps() as f64));
     let share = || least(&mut flow.there.iter().map(|link| shares[*link]));
     let each = flow.mean_rate().map_or_else(share, |rate| rate.bps() as f64);
-    (each * f64::from(flow.count)).min(fastest) / (8.0 * flow.largest.max(1) as f64)
+    let all = (each * f64::from(flow.count)).min(fastest * flow.abreast());
+    all / (8.0 * flow.largest.max(1) as f64)
 }
 
 /// The part that each of `nodes` nodes belongs to, if `joined` pairs are not to be parted. Parts

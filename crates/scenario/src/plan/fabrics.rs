@@ -112,6 +112,12 @@ impl Fabrics {
         self.hosts.get(name).copied()
     }
 
+    /// The node that `host` is.
+    pub(crate) fn name_of(&self, host: FabricHost) -> String {
+        let fabric = &self.all[host.fabric];
+        format!("{}.{}", fabric.name, fabric.shape.name(host.host))
+    }
+
     /// The nodes that `name` stands for: all hosts of the fabric of this name, or the node.
     pub(crate) fn nodes_of(&self, name: &str) -> Vec<String> {
         match self.all.iter().find(|fabric| fabric.name == name) {
@@ -285,6 +291,24 @@ impl FabricPlan {
         }
         let entries = (0..shape.hosts()).map(|host| first_element(ports(host).start)).collect();
         WiredFabric { first, entries }
+    }
+
+    /// All its links, each with the share of packets that pass it if hosts send to each other
+    /// alike.
+    pub(crate) fn even_loads(&self) -> BTreeMap<usize, f64> {
+        let shape = &self.shape;
+        let mut of_tier: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
+        for node in 0..shape.nodes() {
+            let first = self.first_links[node as usize];
+            for (link, other) in (first..).zip(shape.neighbours(node)) {
+                of_tier.entry((shape.tier(node), shape.tier(other))).or_default().push(link);
+            }
+        }
+        let share = |links: Vec<usize>| {
+            let share = 1.0 / links.len() as f64;
+            links.into_iter().map(move |link| (link, share))
+        };
+        of_tier.into_values().flat_map(share).collect()
     }
 
     /// The failures of its links among `links`, as its switches get to know of them.

@@ -289,6 +289,11 @@ impl FlowPlan {
         if self.count == 1 { self.name.clone() } else { format!("{}[{index}]", self.name) }
     }
 
+    /// Number of ways side by side that its flows take.
+    pub(crate) fn abreast(&self) -> f64 {
+        self.between.as_ref().map_or(1.0, Between::abreast)
+    }
+
     /// The mean rate of one flow, where it does not depend on the network.
     pub(crate) fn mean_rate(&self) -> Option<Rate> {
         self.facts.mean_rate
@@ -396,7 +401,7 @@ impl FlowPlan {
             policing.wire(first, self.count, roads.links[link], network);
         }
         let receivers = self.has_receivers().then(|| Self::receivers(senders));
-        LaneEnds { senders, receivers }
+        LaneEnds { senders, receivers, lane: None }
     }
 
     /// The class of calls that this group is, for the aggregate that the next element will be.

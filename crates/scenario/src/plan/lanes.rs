@@ -40,7 +40,8 @@ impl FlowPlan {
                 group.path = format!("{}.{}-{}", group.path, name(lane.from), name(lane.to));
                 groups.push(group);
                 let receivers = self.has_receivers().then_some(receivers);
-                ends.push(LaneEnds { senders: ElementId::new(senders.index() + at), receivers });
+                let senders = ElementId::new(senders.index() + at);
+                ends.push(LaneEnds { senders, receivers, lane: Some(*lane) });
             }
             let mut place = LanePlace { lanes: bundle, between, senders, roads, network, streams };
             if gathers {

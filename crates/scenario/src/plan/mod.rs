@@ -30,7 +30,8 @@ use forebay_laws::FlowGroups;
 use forebay_network::{ElementCounters, ElementId, RouteId};
 
 use crate::plan::aggregates::AggregatePlan;
-use crate::plan::fabrics::Fabrics;
+use crate::plan::between::Lane;
+use crate::plan::fabrics::{FabricHost, Fabrics};
 use crate::plan::flows::FlowPlan;
 use crate::plan::hosts::HostTags;
 use crate::plan::links::LinkPlan;
@@ -72,8 +73,9 @@ pub(crate) struct Wired {
     pub(crate) senders: Vec<ElementId>,
     /// The elements of each group of flows, lane by lane.
     pub(crate) lanes: Vec<Vec<LaneEnds>>,
-    /// The links of each route.
+    /// The links of each route, or its ends if it goes by rule.
     pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
+    pub(crate) ruled: Vec<(RouteId, [FabricHost; 2])>,
 }
 
 /// The elements at both ends of flows of a group.
@@ -82,6 +84,8 @@ pub(crate) struct LaneEnds {
     pub(crate) senders: ElementId,
     /// `None` if their packets end at a sink.
     pub(crate) receivers: Option<ElementId>,
+    /// Their lane, of a group between several nodes.
+    pub(crate) lane: Option<Lane>,
 }
 
 impl Wired {

@@ -9,7 +9,7 @@ use forebay_network::{Destination, ElementId, LinkId, RouteId};
 use forebay_units::Time;
 
 use crate::plan::between::Way;
-use crate::plan::fabrics::{Fabrics, WiredFabric};
+use crate::plan::fabrics::{FabricHost, Fabrics, WiredFabric};
 use crate::plan::links::LinkPlan;
 use crate::plan::rerouting::Rerouting;
 
@@ -27,8 +27,10 @@ pub(crate) struct Roads<'p> {
     pub(crate) allocators: Vec<Option<ElementId>>,
     /// Changes of routes by failures, if there are any.
     pub(crate) rerouting: Option<Rerouting>,
-    /// The links of each route.
+    /// The links of each route that goes by no rule.
     pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,
+    /// The ends of each route that goes by rule.
+    pub(crate) ruled: RefCell<Vec<(RouteId, [FabricHost; 2])>>,
 }
 
 impl Roads<'_> {
@@ -41,7 +43,13 @@ impl Roads<'_> {
     pub(crate) fn lay_way(&self, way: Way<'_>, end: Destination, network: &mut Network) -> RouteId {
         match way {
             Way::Links(links) => self.lay(links, end, network),
-            Way::Rule { fabric, from, to } => self.by_rule[fabric].lay(from, to, end, network),
+            Way::Rule { fabric, from, to } => {
+                let route = self.by_rule[fabric].lay(from, to, end, network);
+                self.ruled
+                    .borrow_mut()
+                    .push((route, [from, to].map(|host| FabricHost { fabric, host })));
+                route
+            }
         }
     }
 

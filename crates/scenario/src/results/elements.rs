@@ -12,7 +12,6 @@ use forebay_network::{ElementId, FlowId};
 use forebay_parameters::Registry;
 use forebay_units::Span;
 
-use crate::plan::flows::FlowPlan;
 use crate::plan::{Plan, Wired};
 use crate::results::classes::class_rows;
 use crate::results::columns::kinds;
@@ -45,13 +44,18 @@ fn add_subnetworks(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &
 /// The elements of a group of flows in a network.
 struct Ends<'n> {
     network: &'n mut Network,
-    senders: ElementId,
+    senders: Vec<ElementId>,
+    receivers: Vec<ElementId>,
 }
 
 impl CountersOf for Ends<'_> {
-    fn counters(&mut self, receivers: bool) -> Option<&dyn Any> {
-        let element = if receivers { FlowPlan::receivers(self.senders) } else { self.senders };
-        self.network.counters_of(element)
+    fn elements(&self, receive: bool) -> usize {
+        if receive { self.receivers.len() } else { self.senders.len() }
+    }
+
+    fn counters(&mut self, receivers: bool, at: usize) -> Option<&dyn Any> {
+        let elements = if receivers { &self.receivers } else { &self.senders };
+        self.network.counters_of(*elements.get(at)?)
     }
 }
 
@@ -59,7 +63,12 @@ impl CountersOf for Ends<'_> {
 fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &mut RowTables) {
     let mut by_tag = TagCounts::default();
     visit_groups(plan, |aggregate, at, passed| {
-        let (flow, senders) = (&plan.flows[at], wired.senders[at]);
+        let flow = &plan.flows[at];
+        let senders = wired.lanes[at].iter().map(|lane| lane.senders).collect();
+        // Those of lanes to one node follow each other.
+        let mut receivers: Vec<ElementId> =
+            wired.lanes[at].iter().filter_map(|lane| lane.receivers).collect();
+        receivers.dedup();
         let rows = flow.transport.rows(&mut GroupCounts {
             name: &flow.name,
             flow_name: &|index| flow.flow_name(index),
@@ -67,7 +76,7 @@ fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &m
             measured,
             passed,
             tags: (&flow.tags, &mut by_tag),
-            counters: &mut Ends { network: &mut wired.network, senders },
+            counters: &mut Ends { network: &mut wired.network, senders, receivers },
         });
         rows.into_iter().for_each(|rows| tables.add(rows));
     });

@@ -7,7 +7,7 @@ use forebay_elements::link::Capacity;
 use forebay_elements::{Packets, Transit};
 use forebay_invariants::{
     BucketPlace, BufferLimit, CallTotals, Changes, Checker, ElementPlace, FlowKind, FlowPlace,
-    Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
+    Invariant, LinkPlace, Offer, Places, Report, RingPlace, RoutePlace, Watch,
 };
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{ElementId, Histogram, StateFact};
@@ -16,7 +16,7 @@ use forebay_units::{Rate, Span, Time};
 
 use crate::plan::flows::FlowPlan;
 use crate::plan::links::Inner;
-use crate::plan::{Plan, Wired};
+use crate::plan::{LaneEnds, Plan, Wired};
 use crate::results::RunResult;
 use crate::results::elements::visit_calls;
 use crate::results::series::Series;
@@ -220,22 +220,37 @@ fn places(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Places {
         }
     }
     let mut flows = Vec::new();
-    for flow in &plan.flows {
+    for (flow, lanes) in plan.flows.iter().zip(&wired.lanes) {
         let end = |at: Option<&usize>, far: bool| {
             let link = at.map(|at| &plan.links[*at]);
             link.map_or(String::new(), |link| if far { &link.to } else { &link.from }.clone())
         };
         let (from, to) = (end(flow.there.first(), false), end(flow.there.last(), true));
         let first = flows.len();
-        for index in 0..flow.count {
-            let (from, to, kind) = (from.clone(), to.clone(), flow_kind(flow, first));
-            flows.push(FlowPlace { name: flow.flow_name(index), kind, from, to });
+        for LaneEnds { lane, .. } in
+            lanes.iter().take(if flow.between.is_some() { lanes.len() } else { 1 })
+        {
+            let ends = flow.between.as_ref().zip(*lane).map(|(between, lane)| {
+                [lane.from, lane.to].map(|number| between.nodes[number as usize].name.clone())
+            });
+            let [from, to] = ends.unwrap_or_else(|| [from.clone(), to.clone()]);
+            let numbers = lane.map_or(0..flow.count, |lane| lane.first..lane.first + lane.count);
+            for index in numbers {
+                let (from, to, kind) = (from.clone(), to.clone(), flow_kind(flow, first));
+                flows.push(FlowPlace { name: flow.flow_name(index), kind, from, to });
+            }
         }
     }
-    let most = wired.routes.iter().map(|(route, _)| route.index() + 1).max().unwrap_or(0);
-    let mut routes = vec![None; most];
-    for (route, links) in &wired.routes {
-        routes[route.index()] = Some(links.clone());
+    let laid = wired.routes.iter().map(|(route, links)| (route, RoutePlace::Over(links.clone())));
+    let ruled = wired.ruled.iter().map(|(route, [from, to])| {
+        let hops = plan.fabrics.way(*from, *to).len();
+        let [from, to] = [from, to].map(|host| plan.fabrics.name_of(*host));
+        (route, RoutePlace::Between { from, to, hops })
+    });
+    let mut routes = Vec::new();
+    for (route, place) in laid.chain(ruled) {
+        routes.resize(routes.len().max(route.index() + 1), None);
+        routes[route.index()] = Some(place);
     }
     let elements = element_places(plan, wired);
     Places { links, flows, routes, elements, end: Time::ZERO + plan.parameters.duration }
