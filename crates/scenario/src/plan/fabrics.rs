@@ -204,8 +204,8 @@ fn read_fabric<'a>(
     let (entry, inner) = choose_or::<Paths>(section, "path", path::DEFAULT)?;
     let paths = (entry.build)(&inner)?;
     let hosts = section.section(HOSTS)?.unwrap_or_else(|| section.absent(HOSTS));
-    let own = FabricHostParameters::read_among(&hosts, FABRIC_HOST_MECHANISMS)?;
-    if let Some(delay) = own.delay {
+    let host_delay = FabricHostParameters::read_among(&hosts, FABRIC_HOST_MECHANISMS)?.delay;
+    if let Some(delay) = host_delay {
         check_delay(&hosts, "delay", delay)?;
     }
     check_free(name, section, &*shape, topology)?;
@@ -217,8 +217,9 @@ fn read_fabric<'a>(
             let (near, far) = (shape.tier(node), shape.tier(other));
             let (lower, of_host) = (near.min(far), near == 0 || far == 0);
             let rate = if of_host { rate } else { shape.rate_above(lower) };
-            let delay = own.delay.filter(|_| of_host).unwrap_or(delay);
-            let laws = if near == 0 { hosts.clone() } else { section.clone() };
+            let delay = host_delay.filter(|_| of_host).unwrap_or(delay);
+            let own = near == 0 && hosts.node("queue").is_some();
+            let laws = if own { hosts.clone() } else { section.clone() };
             let link = format!("{}-{}", node_name(node), shape.name(other));
             let ends = [node_name(node), node_name(other)];
             let plan = LinkPlan::of_fabric(link, ends, Fixed { rate, delay }, laws);
