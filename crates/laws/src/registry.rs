@@ -14,6 +14,7 @@ use crate::impairment::{IMPAIRMENTS, Impairments};
 use crate::pace::{PACES, Paces};
 use crate::queue::{QUEUES, Queues};
 use crate::shaper::{SHAPERS, Shapers};
+use crate::sharing::{SHARINGS, Sharings};
 use crate::sizes::{SIZES, Sizes};
 use crate::termination::{TERMINATIONS, Terminations};
 use crate::traffic::{TRAFFICS, Traffics};
@@ -25,6 +26,7 @@ pub fn registry() -> Registry {
     add::<Queues>(&mut all, QUEUES);
     add::<Conditioners>(&mut all, CONDITIONERS);
     add::<Shapers>(&mut all, SHAPERS);
+    add::<Sharings>(&mut all, SHARINGS);
     add::<Impairments>(&mut all, IMPAIRMENTS);
     add::<Admissions>(&mut all, ADMISSIONS);
     add::<Terminations>(&mut all, TERMINATIONS);
