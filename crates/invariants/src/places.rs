@@ -27,7 +27,7 @@ pub struct LinkPlace {
     pub ring: Option<RingPlace>,
     /// True if it has a shaper, or its queue shapes.
     pub shapes: bool,
-    /// True if it shares the memory of a switch, which may refuse packets before the queue is asked.
+    /// True if it shares the memory of a switch, which may refuse packets before its queue does.
     pub shares: bool,
     /// True if a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,

@@ -24,9 +24,9 @@ parameters! {
     /// memory and Q what is used of it. While n ports always have packets, each holds
     /// alpha B / (1 + n alpha), and B / (1 + n alpha) stays free.
     pub struct DynamicParameters {
-        /// Multiple of the free memory that a queue may hold; above 0.
+        /// Factor on the free memory that gives what a queue may hold; above 0.
         alpha: f64 = 1.0, "Choudhury and Hahne 1998, section III (powers of two: a shift)";
-        /// The same for each queue of a port, in their order, instead of `alpha`: one a queue.
+        /// The factors of the queues of a port, in their order, instead of `alpha`: one for each.
         alphas: Option<Vec<f64>>, "Choudhury and Hahne 1998, section VI (loss priorities)";
     }
 }
