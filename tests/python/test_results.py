@@ -73,6 +73,9 @@ late_after = "20 ms"
 paced = { activity = { files = { rate = "100 kbit/s", start = 1.0 } }, pace = "uncontrolled" }
 policing = { at = "a", peak = { rate = "50 kbit/s", queue = "1 packet", full = "discard" } }
 
+[switches.a]
+memory = "10 MB"
+
 [rings.metro]
 stations = ["x", "y", "z"]
 rate = "1 Mbit/s"
@@ -101,6 +104,7 @@ ASKED = {
     "policing": ("file", "dropped"),
     "lateness": ("file", "least_delay_s"),
     "rings": ("metro", "throughput_bps"),
+    "switches": ("a", "mean_used_bytes"),
     "tags": ("quiet", "sent_packets"),
     "transfers_by_tag": ("quiet", "mean_completion_s"),
 }

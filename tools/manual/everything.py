@@ -52,10 +52,24 @@ def everything() -> str:
             link["from"] = f"d{number}"
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         else:
-            link |= {page.kind: mechanism}
-            if page.kind == "detector":  # that looks at the queue
-                link |= {"queue": {"droptail": {"limit": "20 packets"}}}
+            head += _on_node(page.kind, mechanism, ends["from"])
+            link |= _on_link(page.kind, mechanism)
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.
     return "\n".join([*head, *record]) + "\n"
+
+
+def _on_node(kind: str, mechanism: dict[str, Any], node: str) -> list[str]:
+    """The lines of a mechanism of a node."""
+    memory = {"memory": "100 kB", "sharing": mechanism}
+    return [f"switches.{node} = {toml(memory)}"] if kind == "sharing" else []
+
+
+def _on_link(kind: str, mechanism: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a mechanism of a link."""
+    if kind == "sharing":
+        return {}
+    # A detector can look at the queue.
+    limited = {"queue": {"droptail": {"limit": "20 packets"}}} if kind == "detector" else {}
+    return {kind: mechanism, **limited}

@@ -46,6 +46,6 @@ def _page(mechanism: str, case: dict[str, Any]) -> Page:
     if "seeds" in case:
         (page,) = (page for page in catalogue().sections if page.name.endswith(f".{mechanism}"))
     else:
-        category = "control" if "acks" in case else "queue"
+        category = "control" if "acks" in case else "sharing" if "memory" in case else "queue"
         (page,) = catalogue().named(f"{category}.{mechanism}")
     return page

@@ -1,6 +1,7 @@
-//! Checks that packets paid for by token buckets keep to their rate and depth.
+//! Checks that packets paid for by token buckets keep to their rate and depth, and checks of the
+//! inner state that elements state.
 
-use forebay_network::{BucketState, Packet, Paid, StateFact};
+use forebay_network::{BucketState, MemoryState, Packet, Paid, StateFact};
 use forebay_units::Time;
 
 use crate::Invariant as Must;
@@ -48,6 +49,17 @@ impl Checker {
                 });
             }
             StateFact::TcpSender(state) => self.tcp_state(state),
+            StateFact::Memory(state) => self.memory_state(number, state),
         }
+    }
+    /// Element `number`, a port, has stated the memory that it shares.
+    fn memory_state(&mut self, number: u32, state: &MemoryState) {
+        let MemoryState { size, held, sum, of_port, waiting } = *state;
+        let place = Place::Element(number);
+        self.check(Must::MemorySize, place, held <= size, || format!("{held} B of {size} B"));
+        let place = Place::Element(number);
+        self.check(Must::MemoryCount, place, held == sum && of_port == waiting, || {
+            format!("{held} B, {sum} B by queue; of the port {of_port} B, where {waiting} B wait")
+        });
     }
 }

@@ -27,6 +27,8 @@ pub struct LinkPlace {
     pub ring: Option<RingPlace>,
     /// True if it has a shaper, or its queue shapes.
     pub shapes: bool,
+    /// True if it shares the memory of a switch, which may refuse packets before its queue does.
+    pub shares: bool,
     /// True if a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
     /// True if its queue tells packets apart by the ECN field.
@@ -200,6 +202,7 @@ impl LinkPlace {
             may_idle: false,
             ring: None,
             shapes: false,
+            shares: false,
             polices: false,
             by_ecn: false,
             reorders: false,

@@ -155,8 +155,8 @@ impl Checker {
 }
 
 impl Checker {
-    /// The classes of the queue of link `number`, behind conditioners and a shaper that drop and
-    /// mark on their own.
+    /// The classes of the queue of link `number`, behind conditioners, a shaper and a shared memory
+    /// that drop and mark on their own.
     fn check_classes(&mut self, number: usize, link: &Value, classes: &[&Value]) {
         let place = format!("links.{}", name(link));
         let sum = |column: &str| -> u64 {
@@ -164,14 +164,19 @@ impl Checker {
         };
         let reason = |row: &Value, reason: &str| row["drop_reasons"][reason].as_u64().unwrap_or(0);
         let own = |name| -> u64 { classes.iter().map(|class| reason(class, name)).sum() };
-        let before = ["policed", "shaper"].map(|name| reason(link, name).saturating_sub(own(name)));
+        let shares = self.places.links.get(number).is_some_and(|link| link.shares);
+        let before = ["policed", "shaper", "overflow"].map(|name| {
+            let counts = name != "overflow" || shares;
+            if counts { reason(link, name).saturating_sub(own(name)) } else { 0 }
+        });
         let arrived = sum("arrived_packets") + before.iter().sum::<u64>();
         let mut pairs = vec![
             ("departed_packets", sum("departed_packets"), numbers(&link["departed_packets"])),
             ("departed_bytes", sum("departed_bytes"), numbers(&link["departed_bytes"])),
             ("arrived_packets", arrived, numbers(&link["arrived_packets"])),
         ];
-        for name in ["overflow", "early", "forced", "selective"] {
+        let of_queue = ["overflow", "early", "forced", "selective"].into_iter();
+        for name in of_queue.filter(|name| *name != "overflow" || !shares) {
             pairs.push((name, own(name), reason(link, name)));
         }
         if self.places.links.get(number).is_some_and(|link| !link.polices) {

@@ -197,6 +197,14 @@ invariants! {
             "What a bucket has paid for, in any window, is within its rate and depth."
             "RFC 2698, section 3; Cruz 1991";
     }
+    "Shared memories" {
+        MemorySize "memory-size"
+            "No more waits at the ports of a switch than their memory holds."
+            "Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2) (1998) 130-140, section I";
+        MemoryCount "memory-count"
+            "What a memory counts for a port waits there, and what it counts in all is the sum."
+            "";
+    }
     "TCP" {
         TcpWindow "tcp-window"
             "The congestion window is a number of at least one segment."

@@ -31,6 +31,7 @@ pub mod policing;
 pub mod queue;
 mod registry;
 pub mod shaper;
+pub mod sharing;
 pub mod sizes;
 pub mod termination;
 pub mod traffic;

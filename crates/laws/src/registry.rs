@@ -16,6 +16,7 @@ use crate::pairs::{PAIRS, Pairs};
 use crate::path::{PATHS, Paths};
 use crate::queue::{QUEUES, Queues};
 use crate::shaper::{SHAPERS, Shapers};
+use crate::sharing::{SHARINGS, Sharings};
 use crate::sizes::{SIZES, Sizes};
 use crate::termination::{TERMINATIONS, Terminations};
 use crate::traffic::{TRAFFICS, Traffics};
@@ -27,6 +28,7 @@ pub fn registry() -> Registry {
     add::<Queues>(&mut all, QUEUES);
     add::<Conditioners>(&mut all, CONDITIONERS);
     add::<Shapers>(&mut all, SHAPERS);
+    add::<Sharings>(&mut all, SHARINGS);
     add::<Impairments>(&mut all, IMPAIRMENTS);
     add::<Admissions>(&mut all, ADMISSIONS);
     add::<Terminations>(&mut all, TERMINATIONS);

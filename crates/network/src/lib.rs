@@ -69,7 +69,7 @@ pub use observation::{CallEvent, Observation, Observer};
 pub use packet::{Ecn, Marking, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};
 pub use sack_blocks::{EcnCounts, SackBlocks, SackSlot, SackTable};
-pub use state::{BucketState, ElementState, Paid, StateFact, TcpSenderState};
+pub use state::{BucketState, ElementState, MemoryState, Paid, StateFact, TcpSenderState};
 pub use table::{Column, RecordTable};
 pub use window::Window;
 

@@ -67,6 +67,22 @@ pub struct TcpSenderState {
     pub deadline: Time,
 }
 
+/// State of a memory that the ports of a switch share, as one of them states it. In bytes of
+/// packets that wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryState {
+    /// Bytes that the memory holds at most.
+    pub size: u64,
+    /// Bytes that it holds.
+    pub held: u64,
+    /// Sum of what it counts for all queues.
+    pub sum: u64,
+    /// Sum of what it counts for the queues of this port.
+    pub of_port: u64,
+    /// Bytes that wait at this port.
+    pub waiting: u64,
+}
+
 /// A part of the inner state of an element.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StateFact {
@@ -74,6 +90,8 @@ pub enum StateFact {
     Bucket(BucketState),
     /// A TCP sender.
     TcpSender(Box<TcpSenderState>),
+    /// The memory that a port shares with others.
+    Memory(MemoryState),
 }
 
 /// An element, or a part of one, that states its inner state.

@@ -16,7 +16,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::plan::failures::FailureParameters;
 use crate::plan::sections::{
     AggregateParameters, FLOW_MECHANISMS, FlowParameters, HostParameters, LinkParameters,
-    POLICING_SECTIONS, PolicingParameters, RecordParameters, ReverseParameters, ScenarioParameters,
+    POLICING_SECTIONS, PolicingParameters, RecordParameters, ReverseParameters, SWITCH_MECHANISMS,
+    ScenarioParameters, SwitchParameters,
 };
 use crate::results::columns::words;
 
@@ -155,6 +156,9 @@ fn policing() -> [SectionRow; 3] {
 const FAILURE: &str =
     "A link, both directions of it, fails and comes back, and flows take other paths meanwhile.";
 
+/// Memory of a switch.
+const SWITCH: &str = "A switch, which is a node: the links that leave it share one memory.";
+
 /// Mechanisms of a link.
 const LINK_KEYS: [&str; 6] =
     ["queue", "conditioner", "shaper", "detector", "explicit_rate", "impairment"];
@@ -186,6 +190,7 @@ fn sections(registry: &Registry) -> Vec<SectionRow> {
     rows.extend(registry.entries::<LinkKinds>().iter().flat_map(sections_of_link));
     rows.extend([row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[])]);
     rows.extend(registry.entries::<Subnetworks>().iter().flat_map(sections_of_subnetwork));
+    rows.push(row("switches.NAME", SWITCH, SwitchParameters::FIELDS, SWITCH_MECHANISMS));
     rows.push(row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys));
     rows.extend(transports.iter().flat_map(sections_of));
     rows.extend(policing());
@@ -329,6 +334,7 @@ pub fn schema(registry: &Registry) -> String {
     let mut schema = object(
         ScenarioParameters::FIELDS,
         links.into_iter().chain(subnetworks).chain([
+            ("switches", named(object(SwitchParameters::FIELDS, [("sharing", choice("sharing"))]))),
             ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
             ("hosts", named(object(HostParameters::FIELDS, []))),
             ("flows", named(object(FlowParameters::FIELDS, on_flow))),
@@ -390,9 +396,12 @@ fn repeated(registry: &Registry) -> Json {
         "description": "The sites: their names, or tables of what stands for each {key}.",
     });
     let mut group = object(&[], [("each", each)]);
-    for part in
-        [&["links"], subnetwork_keys(registry).as_slice(), &["aggregates", "hosts", "flows"]]
-            .concat()
+    for part in [
+        &["links"],
+        subnetwork_keys(registry).as_slice(),
+        &["switches", "aggregates", "hosts", "flows"],
+    ]
+    .concat()
     {
         group["properties"][part] = parts.clone();
     }

@@ -18,6 +18,7 @@ mod ties;
 pub use catalogue::{catalogue, schema};
 pub use error::ScenarioError;
 pub use forebay_elements::calls::CallResult;
+pub use forebay_elements::link::SwitchResult;
 pub use forebay_elements::paced::PacedResult;
 pub use forebay_elements::policer::PolicingResult;
 pub use forebay_elements::ring::RingResult;

@@ -24,6 +24,7 @@ TITLES = {
     "links": "Links",
     "flows": "Groups of flows",
     "rings": "Rings",
+    "switches": "Switches",
     "aggregates": "Aggregates",
 }
 VARIED = "varied"
@@ -311,6 +312,12 @@ HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
         ("fairness", lambda entry: entry.laws("fairness")),
         ("besides", lambda entry: _further(entry, ("stations", "rate", "fairness"))),
     ),
+    "switches": (
+        ("name", _name),
+        ("memory", lambda entry: entry.leaf("memory")),
+        ("sharing", lambda entry: entry.laws("sharing")),
+        ("besides", lambda entry: _further(entry, ("memory", "sharing"))),
+    ),
     "aggregates": (
         ("name", _name),
         ("round-trip time", lambda entry: entry.leaf("rtt")),
@@ -330,7 +337,7 @@ HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
 }
 """Columns of the short tables; those with nothing in them are left out."""
 
-OWN = {"links": 4, "rings": 3, "aggregates": 2, "flows": 3}
+OWN = {"links": 4, "rings": 3, "switches": 1, "aggregates": 2, "flows": 3}
 """The first columns, in which sections may differ that are merged where there are many."""
 
 

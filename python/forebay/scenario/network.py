@@ -146,6 +146,25 @@ class Network:
         given = {"stations": nodes, "rate": rate, "fairness": fairness, **parameters}
         return self._add("rings", name, given)
 
+    def switch(
+        self,
+        node: str,
+        memory: str,
+        *,
+        sharing: Mechanism | str | Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Network:
+        """Let all links that leave `node` draw on one memory for the packets that wait there.
+
+        `sharing` says how much of it a queue may hold (`forebay.sharing`); dynamic thresholds if
+        left out. Parameters are those of a switch in a scenario file: `reserved`, what each queue
+        has for itself alone, and `queues` of a port. See `forebay mechanisms switches`. Returns the
+        network. Raises `ValueError` for a node that is a switch already.
+        """
+        return self._add(
+            "switches", str(node), {"memory": memory, "sharing": sharing, **parameters}
+        )
+
     def aggregate(
         self,
         name: str,
@@ -449,11 +468,12 @@ class Network:
         parts = {
             "links": "links",
             "rings": "rings",
+            "switches": "switches",
             "flows": "groups of flows",
             "aggregates": "aggregates",
         }
         counted = {words: len(self._document.get(key, {})) for key, words in parts.items()}
-        rare = ("rings", "aggregates")
+        rare = ("rings", "switches", "aggregates")
         shown = [f"{n} {words}" for words, n in counted.items() if n or words not in rare]
         return f"<Network {self.name!r}: {', '.join(shown)}>"
 

@@ -30,6 +30,7 @@ from pie import Pie
 from schedulers import SCHEDULERS
 from sfq import Sfq
 from shapers import Htb, Tbf
+from sharing import SHARINGS, expected_of_memory
 from tcp_episodes import expected_of_sender
 
 FOLDER = Path(__file__).resolve().parents[1]
@@ -62,10 +63,13 @@ SAMPLED = {"bbr3": expected_of_bbr3}
 # Whole senders.
 SENDERS = {"tcp": expected_of_sender}
 
+# Memories of switches.
+MEMORIES = dict.fromkeys(SHARINGS, expected_of_memory)
+
 
 def paths() -> list[Path]:
     """The vectors of which a model computes the numbers."""
-    known = {*MODELS, *CONTROLS, *SAMPLED, *SENDERS}
+    known = {*MODELS, *CONTROLS, *SAMPLED, *SENDERS, *MEMORIES}
     return sorted(path for path in FOLDER.glob("*/*.toml") if path.parent.name in known)
 
 
@@ -74,6 +78,8 @@ def expected(path: Path) -> dict[str, Any]:
     file."""
     if path.parent.name in SENDERS:
         return SENDERS[path.parent.name](path)
+    if path.parent.name in MEMORIES:
+        return MEMORIES[path.parent.name](path)
     if path.parent.name in {*CONTROLS, *SAMPLED}:
         states = SAMPLED.get(path.parent.name, expected_of_control)(path)["state"]
         return {"state": [{name: plain(x) for name, x in row.items()} for row in states]}
@@ -109,6 +115,12 @@ def wrapped(key: str, rows: list[Any]) -> Iterator[str]:
     if key == "state":
         for row in rows:
             yield from states(row)
+        return
+    if key == "held":
+        yield from (f"  {row}," for row in rows)
+        return
+    if key == "taken":
+        yield f"  {', '.join(map(str, rows))},"
         return
     line = " "
     for row in rows:

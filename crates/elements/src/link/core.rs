@@ -5,14 +5,15 @@ use forebay_network::{Context, OwnCount, Packet};
 use forebay_units::{Rate, Span, Time};
 
 use super::discipline::{Admission, Discipline};
-use super::transmitter::{Conditioning, Transmitter};
+use super::memory::Stated;
+use super::transmitter::Transmitter;
 use super::{LinkParts, OUT};
 use crate::count_arrival;
 
 /// Conditioners, queue and transmitter of a link that is executed event by event.
 pub struct LinkCore {
     transmitter: Transmitter,
-    conditioning: Vec<Conditioning>,
+    stated: Stated,
     discipline: Discipline<true>,
 }
 
@@ -23,11 +24,12 @@ impl LinkCore {
     /// The link of `parts`, whose transmitter has `rate`, and whose propagation delay is `delay`.
     #[must_use]
     pub fn new(rate: Rate, delay: Span, parts: LinkParts) -> Self {
-        let LinkParts { link, conditioning, queue: (queue, stream), background, notifier } = parts;
+        let LinkParts { link, conditioning, queue, background, notifier, share } = parts;
+        let law = (queue.0.into_discipline(), queue.1);
         Self {
             transmitter: Transmitter::new(link, rate, delay, background),
-            conditioning,
-            discipline: Discipline::new(link, (queue.into_discipline(), stream), notifier),
+            stated: Stated::new(conditioning, share.clone()),
+            discipline: Discipline::new(link, law, (notifier, share)),
         }
     }
 
@@ -35,7 +37,7 @@ impl LinkCore {
     /// next packet is transmitted.
     pub fn arrive(&mut self, packet: &Packet, can_begin: bool, cx: &mut Context<'_>) {
         let (mut packet, now, link) = (*packet, cx.now(), self.transmitter.link);
-        if !Transmitter::condition(link, &mut self.conditioning, &mut packet, now, cx) {
+        if !Transmitter::condition(link, &mut self.stated.conditioning, &mut packet, now, cx) {
             return;
         }
         count_arrival(link, &packet, cx);
@@ -89,12 +91,13 @@ impl LinkCore {
         let waiting = u64::from(self.transmitter.backlog().packets);
         let held = self.transmitter.in_flight.len() as u64 + waiting;
         let counters = self.discipline.class_counts(cx.now());
-        OwnCount { held, counters, state: Some(&self.conditioning) }
+        let state = self.stated.with(self.transmitter.backlog());
+        OwnCount { held, counters, state: Some(state) }
     }
 
     /// Inner quantities, for [`Element::probes`](forebay_network::Element::probes).
     pub fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.transmitter.probes(&self.conditioning, visit);
+        self.transmitter.probes(&self.stated.conditioning, visit);
         self.discipline.probes(visit);
     }
 }

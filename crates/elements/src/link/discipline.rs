@@ -1,5 +1,5 @@
 //! A queue discipline at a link: what is asked of it, what follows for counters and observers, and
-//! the congestion detector that judges what arrives at it.
+//! what judges packets beside it: a congestion detector, and the memory of a switch.
 //!
 //! Both kinds of links that choose the next packet when the transmitter becomes free have one; they
 //! differ in what they offer the packet that is chosen.
@@ -10,6 +10,7 @@ use forebay_network::{
 };
 use forebay_units::{Span, Time};
 
+use super::memory::Share;
 use super::notifier::Notifier;
 use super::transmitter::{QueueOccupancy, Transmitter};
 
@@ -20,6 +21,10 @@ pub(super) struct Discipline<const SHAPES: bool> {
     law: Box<dyn QueueDisc>,
     stream: Stream,
     notifier: Option<Notifier>,
+    /// Share in the memory of a switch.
+    share: Option<Share>,
+    /// True if the memory is not asked about a packet that finds the link idle: it does not wait.
+    idle_pass: bool,
     /// Time at which the law will have a packet to send, if it gave none when asked last.
     held_until: Time,
     /// True if a packet that finds the link idle may pass the law in one call.
@@ -37,14 +42,20 @@ pub(super) enum Admission {
 }
 
 impl<const SHAPES: bool> Discipline<SHAPES> {
-    /// The discipline `law` of `link`, which draws from `stream`.
+    /// The discipline `law` of `link`, which draws from `stream`, with what else judges packets.
     pub(super) fn new(
         link: LinkId,
         (law, stream): (Box<dyn QueueDisc>, Stream),
-        notifier: Option<Notifier>,
+        (notifier, share): (Option<Notifier>, Option<Share>),
     ) -> Self {
         debug_assert!(SHAPES || law.is_work_conserving());
-        Self { link, law, stream, notifier, held_until: Time::ZERO, passes: false }
+        let (held_until, passes, idle_pass) = (Time::ZERO, false, false);
+        Self { link, law, stream, notifier, share, idle_pass, held_until, passes }
+    }
+
+    /// The link transmits at once what the law gives when a packet finds it idle.
+    pub(super) fn serves_at_once(&mut self) {
+        self.idle_pass = self.law.is_work_conserving();
     }
 
     /// Returns the time at which the next packet may leave, if some wait, none arrives before, and
@@ -73,6 +84,9 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         if let Some(notifier) = &mut self.notifier {
             notifier.arrives(packet, now);
         }
+        if self.share.is_some() && self.refuses(packet, (now, idle_since), cx) {
+            return Admission::Dropped;
+        }
         let marked;
         let mut packet = packet;
         let Some(verdict) = self.decide(packet, (now, idle_since), queue, cx) else {
@@ -96,6 +110,25 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         Admission::Waits
     }
 
+    /// Ask the memory of the switch if `packet` may wait; drop it if not.
+    #[inline(never)]
+    fn refuses(
+        &mut self,
+        packet: &Packet,
+        (now, idle_since): (Time, Option<Time>),
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let passes = self.idle_pass && idle_since.is_some();
+        let fits = passes || self.share.as_ref().is_none_or(|share| share.admits(packet, now));
+        if !fits {
+            cx.drop(self.link, packet, DropReason::Overflow);
+            if let Some(notifier) = &mut self.notifier {
+                notifier.dropped(packet, cx);
+            }
+        }
+        !fits
+    }
+
     /// Let the law decide on `packet`; `None` if it passes.
     #[inline(always)]
     fn decide(
@@ -105,9 +138,9 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         queue: &mut QueueOccupancy,
         cx: &mut Context<'_>,
     ) -> Option<Verdict> {
-        let (link, notifier) = (self.link, &mut self.notifier);
+        let (link, notifier, share) = (self.link, &mut self.notifier, &self.share);
         let mut discard = |packet: Packet, reason| {
-            drop_queued((link, queue, notifier), &packet, reason, now, cx);
+            drop_queued((link, queue, notifier, share), &packet, reason, now, cx);
         };
         let (law, stream) = (&mut self.law, &mut self.stream);
         let verdict = match idle_since {
@@ -128,6 +161,9 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
             return Some(verdict);
         }
         queue.add(packet, now);
+        if let Some(share) = &self.share {
+            share.add(packet, now);
+        }
         debug_assert_eq!(
             self.law.backlog(),
             queue.backlog,
@@ -144,9 +180,9 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         queue: &mut QueueOccupancy,
         cx: &mut Context<'_>,
     ) -> Option<Packet> {
-        let (link, notifier) = (self.link, &mut self.notifier);
+        let (link, notifier, share) = (self.link, &mut self.notifier, &self.share);
         let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            drop_queued((link, queue, notifier), &packet, reason, now, cx);
+            drop_queued((link, queue, notifier, share), &packet, reason, now, cx);
         });
         if SHAPES {
             self.held_until = Time::ZERO;
@@ -156,6 +192,9 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
             return None;
         };
         queue.remove(departure.packet.queued_info(), now);
+        if let Some(share) = share {
+            share.remove(&departure.packet, now);
+        }
         if departure.marked {
             Transmitter::mark(link, &mut departure.packet, cx);
         }
@@ -195,6 +234,16 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         self.notifier.is_some()
     }
 
+    /// Returns true if it shares the memory of a switch.
+    pub(super) fn shares(&self) -> bool {
+        self.share.is_some()
+    }
+
+    /// Its share in the memory of a switch.
+    pub(super) fn share(&self) -> Option<Share> {
+        self.share.clone()
+    }
+
     /// Returns true if sources are notified of packets that are dropped from the queue.
     pub(super) fn notifies_at_dequeue(&self) -> bool {
         self.notifies() && self.law.drops_at_dequeue()
@@ -205,11 +254,14 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
         self.law.class_counts(now).map(|counts| counts as &mut dyn ElementCounters)
     }
 
-    /// Probes of the law and of the congestion detector.
+    /// Probes of the law, of the congestion detector and of the memory of the switch.
     pub(super) fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.law.probes(visit);
         if let Some(notifier) = &self.notifier {
             notifier.probes(visit);
+        }
+        if let Some(share) = &self.share {
+            share.probes(visit);
         }
     }
 }
@@ -223,13 +275,21 @@ fn mark(link: LinkId, mut packet: Packet, cx: &mut Context<'_>) -> Packet {
 
 /// The law drops `packet`, which waited until `now`: count it, and notify its source.
 fn drop_queued(
-    (link, queue, notifier): (LinkId, &mut QueueOccupancy, &mut Option<Notifier>),
+    (link, queue, notifier, share): (
+        LinkId,
+        &mut QueueOccupancy,
+        &mut Option<Notifier>,
+        &Option<Share>,
+    ),
     packet: &Packet,
     reason: DropReason,
     now: Time,
     cx: &mut Context<'_>,
 ) {
     queue.remove(packet.queued_info(), now);
+    if let Some(share) = share {
+        share.remove(packet, now);
+    }
     cx.drop(link, packet, reason);
     if let Some(notifier) = notifier {
         notifier.dropped(packet, cx);

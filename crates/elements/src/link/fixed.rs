@@ -77,13 +77,14 @@ impl Link for Fixed {
 
     /// The element that suits the queue.
     fn element(&self, parts: LinkParts) -> Box<dyn Element> {
-        let LinkParts { link, conditioning, queue: (queue, stream), background, notifier } = parts;
+        let LinkParts { link, conditioning, queue, background, notifier, share } = parts;
+        let (queue, stream) = queue;
         let transmitter = Transmitter::new(link, self.rate, self.delay, background);
-        // A congestion detector must see each packet at the time of its arrival, so such a link
-        // does not schedule transmissions at arrival.
-        let queue = match &notifier {
-            Some(_) => Queue::Disc(queue.into_discipline()),
-            None => queue,
+        // A congestion detector must see each packet at the time of its arrival, and a shared
+        // memory its departure, so such a link does not schedule transmissions at arrival.
+        let queue = match (&notifier, &share) {
+            (None, None) => queue,
+            _ => Queue::Disc(queue.into_discipline()),
         };
         let law = match queue {
             Queue::Fifo(policy) => {
@@ -92,11 +93,12 @@ impl Link for Fixed {
             }
             Queue::Disc(law) => law,
         };
+        let guards = (notifier, share);
         if law.is_work_conserving() {
-            let discipline = Discipline::new(link, (law, stream), notifier);
+            let discipline = Discipline::new(link, (law, stream), guards);
             return Box::new(ScheduledLink::<false>::new(transmitter, conditioning, discipline));
         }
-        let discipline = Discipline::new(link, (law, stream), notifier);
+        let discipline = Discipline::new(link, (law, stream), guards);
         Box::new(ScheduledLink::<true>::new(transmitter, conditioning, discipline))
     }
 }

@@ -22,6 +22,8 @@ mod discipline;
 mod fifo;
 mod fixed;
 mod kind;
+mod memory;
+mod memory_rows;
 mod notifier;
 mod queueing;
 mod schedule;
@@ -40,6 +42,8 @@ pub use changes::{ChangeParameters, RateStepParameters};
 pub use core::LinkCore;
 pub use fixed::Fixed;
 pub use kind::{Changes, Link, LinkKind, LinkKinds, LinkReader, ReadLink, link_keys, read_link};
+pub use memory::{MemorySize, Share, SharedMemory};
+pub use memory_rows::SwitchResult;
 pub use notifier::Notifier;
 pub use schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule};
 pub use transmitter::Conditioning;
@@ -61,6 +65,8 @@ pub struct LinkParts {
     pub background: Option<BackgroundTraffic>,
     /// Congestion detection, with the form of its notifications.
     pub notifier: Option<Notifier>,
+    /// Share in the memory of the switch whose port it is, if that has one.
+    pub share: Option<Share>,
 }
 
 /// Background traffic of lower priority that fills the link whenever it would be idle, not

@@ -11,7 +11,7 @@
 //! deferred hosts, and then processes all that have arrived when the first could have reached the
 //! far end: conservative execution with lookahead (Fujimoto, *Parallel and Distributed Simulation
 //! Systems*, 2000). A link with a congestion detector cannot, as its notifications leave at once;
-//! it can be deferred itself.
+//! it can be deferred itself. One that shares a memory with others is executed event by event.
 //!
 //! A discipline that is not work-conserving may give no packet although some wait. The link then
 //! asks again when the discipline says that it will have one, and after each arrival.
@@ -25,6 +25,7 @@ use forebay_units::{Span, Time};
 
 use super::OUT;
 use super::discipline::{Admission, Discipline};
+use super::memory::Stated;
 use super::transmitter::{Conditioning, Transmitter};
 use crate::count_arrival;
 
@@ -36,7 +37,7 @@ const FREE: u32 = 1;
 /// the discipline is not work-conserving; links of the other kind must not pay for it.
 pub(super) struct ScheduledLink<const SHAPES: bool> {
     transmitter: Transmitter,
-    conditioning: Vec<Conditioning>,
+    stated: Stated,
     discipline: Discipline<SHAPES>,
     /// Expiry of the timer of [`FREE`] that is in force; [`Time::NEVER`] for none.
     wake_time: Time,
@@ -53,11 +54,14 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
     pub(super) fn new(
         transmitter: Transmitter,
         conditioning: Vec<Conditioning>,
-        discipline: Discipline<SHAPES>,
+        mut discipline: Discipline<SHAPES>,
     ) -> Self {
+        if !transmitter.has_background() {
+            discipline.serves_at_once();
+        }
         Self {
             transmitter,
-            conditioning,
+            stated: Stated::new(conditioning, discipline.share()),
             discipline,
             wake_time: Time::NEVER,
             mode: ExecutionMode::default(),
@@ -157,13 +161,13 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         }
         if self.fast_path && self.transmitter.idle_since(now).is_some() {
             self.transmit_now(packet, now, cx);
-        } else if self.conditioning.is_empty() {
+        } else if self.stated.conditioning.is_empty() {
             self.accept(packet, now, cx);
         } else {
             let mut packet = *packet;
             if Transmitter::condition(
                 self.transmitter.link,
-                &mut self.conditioning,
+                &mut self.stated.conditioning,
                 &mut packet,
                 now,
                 cx,
@@ -272,16 +276,18 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         // If packets are dropped from the queue, a deferred link would notify their sources too
         // late.
         let notifies_in_time = self.discipline.notifies_at_dequeue();
-        self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
+        let in_time = notifies_in_time || self.discipline.shares();
+        self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !in_time;
         self.discipline.let_pass(!cx.is_observed() && !self.transmitter.has_background());
-        let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
+        let plain = self.stated.conditioning.is_empty() && !self.transmitter.has_background();
         self.fast_path = plain && self.discipline.is_transparent() && !cx.is_observed();
     }
 
     fn lookahead(&self) -> Lookahead<'_> {
         Lookahead {
-            accepts_ahead: !self.discipline.notifies(),
-            can_defer: true,
+            accepts_ahead: !self.discipline.notifies() && !self.discipline.shares(),
+            // Ports that share a memory act in one order of time.
+            can_defer: !self.discipline.shares(),
             ..self.transmitter.lookahead()
         }
     }
@@ -339,11 +345,12 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         let waiting = u64::from(self.transmitter.backlog().packets);
         let held = self.transmitter.in_flight.len() as u64 + waiting;
         let counters = self.discipline.class_counts(now);
-        OwnCount { held, counters, state: Some(&self.conditioning) }
+        let state = self.stated.with(self.transmitter.backlog());
+        OwnCount { held, counters, state: Some(state) }
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
-        self.transmitter.probes(&self.conditioning, visit);
+        self.transmitter.probes(&self.stated.conditioning, visit);
         self.discipline.probes(visit);
     }
 }

@@ -18,8 +18,9 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use super::discipline::{Admission, Discipline};
 use super::kind::{Changes, Link};
+use super::memory::Stated;
 use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES};
-use super::transmitter::{Conditioning, InFlight, QueueOccupancy, Transmitter};
+use super::transmitter::{InFlight, QueueOccupancy, Transmitter};
 use super::{LinkParts, OUT};
 use crate::count_arrival;
 
@@ -50,10 +51,15 @@ impl Link for Variable {
     }
 
     fn element(&self, parts: LinkParts) -> Box<dyn Element> {
-        let LinkParts { link, conditioning, queue: (queue, stream), notifier, .. } = parts;
-        let discipline = Discipline::new(link, (queue.into_discipline(), stream), notifier);
+        let LinkParts { link, conditioning, queue: (queue, stream), notifier, share, .. } = parts;
+        let stated = Stated::new(conditioning, share.clone());
+        let law = (queue.into_discipline(), stream);
+        let mut discipline = Discipline::new(link, law, (notifier, share));
+        if let Capacity::Rates(_) = self.capacity {
+            discipline.serves_at_once();
+        }
         let changes = (self.capacity.clone(), self.delays.clone());
-        Box::new(VariableLink::new(link, changes, conditioning, discipline))
+        Box::new(VariableLink::new(link, changes, stated, discipline))
     }
 }
 
@@ -65,7 +71,7 @@ struct VariableLink {
     link: LinkId,
     capacity: Capacity,
     delays: DelaySchedule,
-    conditioning: Vec<Conditioning>,
+    stated: Stated,
     discipline: Discipline<true>,
     occupancy: QueueOccupancy,
     sending: Option<Sending>,
@@ -97,14 +103,14 @@ impl VariableLink {
     fn new(
         link: LinkId,
         (capacity, delays): (Capacity, DelaySchedule),
-        conditioning: Vec<Conditioning>,
+        stated: Stated,
         discipline: Discipline<true>,
     ) -> Self {
         Self {
             link,
             capacity,
             delays,
-            conditioning,
+            stated,
             discipline,
             occupancy: QueueOccupancy::default(),
             sending: None,
@@ -278,7 +284,7 @@ impl LogicalProcess for VariableLink {}
 impl Element for VariableLink {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (mut packet, now) = (*packet, cx.now());
-        if Transmitter::condition(self.link, &mut self.conditioning, &mut packet, now, cx) {
+        if Transmitter::condition(self.link, &mut self.stated.conditioning, &mut packet, now, cx) {
             self.accept(&packet, now, cx);
             self.arm(now, cx);
         }
@@ -307,11 +313,12 @@ impl Element for VariableLink {
         let apart = matches!(self.capacity, Capacity::Opportunities(_)) && self.sending.is_some();
         let held = self.in_flight.len() as u64 + u64::from(self.occupancy.backlog.packets);
         let (held, counters) = (held + u64::from(apart), self.discipline.class_counts(now));
-        OwnCount { held, counters, state: Some(&self.conditioning) }
+        let state = self.stated.with(self.occupancy.backlog);
+        OwnCount { held, counters, state: Some(state) }
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
-        self.occupancy.probes(&self.conditioning, visit);
+        self.occupancy.probes(&self.stated.conditioning, visit);
         self.discipline.probes(visit);
     }
 }

@@ -254,6 +254,7 @@ fn metered(id: LinkId, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
         queue: (queue, streams.named("queue")),
         background: None,
         notifier: None,
+        share: None,
     })
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the vectors are files")]
 
 mod control;
+mod memory;
 mod sampled;
 mod sender;
 #[path = "../../../laws/tests/support/mod.rs"]
@@ -14,6 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use control::ControlVector;
+use memory::MemoryVector;
 use sampled::SampledVector;
 use sender::SenderVector;
 use vector::Vector;
@@ -22,10 +24,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/vectors")
 }
 
-/// A vector of a queue, of a congestion control or of a TCP sender.
+/// A vector of a queue, of a congestion control, of a shared memory or of a TCP sender.
 enum Either {
     Queue(Vector),
     Control(ControlVector),
+    Memory(MemoryVector),
     Sampled(SampledVector),
     Sender(SenderVector),
 }
@@ -35,6 +38,7 @@ impl Either {
         match self {
             Self::Queue(vector) => vector.run(),
             Self::Control(vector) => vector.run(),
+            Self::Memory(vector) => vector.run(),
             Self::Sampled(vector) => vector.run(),
             Self::Sender(vector) => vector.run(),
         }
@@ -47,6 +51,9 @@ impl Either {
                 [name, mechanism, title, source]
             }
             Self::Control(ControlVector { name, mechanism, title, source, .. }) => {
+                [name, mechanism, title, source]
+            }
+            Self::Memory(MemoryVector { name, mechanism, title, source, .. }) => {
                 [name, mechanism, title, source]
             }
             Self::Sampled(SampledVector { name, mechanism, title, source, .. }) => {
@@ -86,6 +93,8 @@ fn read(folder: &Path, file: &Path) -> Either {
         SampledVector::read(&name, &text).map(Either::Sampled)
     } else if SenderVector::is_one(&text) {
         SenderVector::read(&name, &text).map(Either::Sender)
+    } else if MemoryVector::is_one(&text) {
+        MemoryVector::read(&name, &text).map(Either::Memory)
     } else if ControlVector::is_one(&text) {
         ControlVector::read(&name, &text).map(Either::Control)
     } else {
@@ -171,6 +180,28 @@ fn wrong_vectors_of_controls_are_refused() {
         ("cwnd_bytes", "cwnd", "cwnd is not stated"),
         ("\"reno\"", "\"renno\"", "renno"),
         ("parameters = {}", "signals = [{ at_ns = 5, kind = \"x\" }]\nparameters = {}", "kind"),
+    ];
+    assert_refused(run, text, &wrong);
+}
+
+/// The same of a vector of a shared memory: another number of packets taken, and other bytes held.
+#[test]
+fn wrong_vectors_of_memories_are_refused() {
+    let text = r#"
+memory = { bytes = 4000, ports = 2 }
+title = "Half of a memory for one port"
+mechanism = "dynamic"
+source = "Choudhury and Hahne 1998, section III, with alpha = 1: 2 kB of 4 kB."
+events = [{ port = 0, size_bytes = 1000, count = 3 }]
+parameters = {}
+expected = { taken = [2], held = [[[2000], [0]]] }
+    "#;
+    let run = |text: &str| MemoryVector::read("dynamic/case", text).and_then(|it| it.run());
+    let wrong = [
+        ("taken = [2]", "taken = [3]", "row 0: 2 are taken"),
+        ("[[2000], [0]]", "[[2000], [1]]", "row 0: [[2000], [0]] B are held"),
+        ("count = 3", "cuont = 3", "cuont"),
+        ("\"dynamic\"", "\"dynamics\"", "dynamics"),
     ];
     assert_refused(run, text, &wrong);
 }

@@ -2,8 +2,8 @@
 
 use forebay_invariants::{BucketPlace, Invariant as Must};
 use forebay_network::{
-    BucketState, Ecn, FlowId, LawNote, LinkCount, LinkId, NoteColumn, NoteForm, NoteKind,
-    Observation, Paid, PcnMark, StateFact,
+    BucketState, Ecn, FlowId, LawNote, LinkCount, LinkId, MemoryState, NoteColumn, NoteForm,
+    NoteKind, Observation, Paid, PcnMark, StateFact,
 };
 use forebay_units::Rate;
 
@@ -27,6 +27,13 @@ fn overpaid(s: &mut Scene, paid: Paid) {
 fn bucket(s: &mut Scene, level: f64) {
     let bucket = BucketState { level, least: 0.0, depth: 1000.0, pays: None };
     s.checker.state(at(0), 0, &StateFact::Bucket(bucket));
+}
+
+/// A memory of 1000 B that holds `held` in all, with the `sum` over its queues; of these `of_port`
+/// at a port where 100 B wait.
+fn memory(s: &mut Scene, (held, sum, of_port): (u64, u64, u64)) {
+    let state = MemoryState { size: 1000, held, sum, of_port, waiting: 100 };
+    s.checker.state(at(0), 0, &StateFact::Memory(state));
 }
 
 static NOTES: NoteKind = NoteKind {
@@ -69,6 +76,11 @@ pub const CASES: &[Case] = &[
     (Must::BucketLevel, |s| bucket(s, -0.001)),
     (Must::BucketLevel, |s| bucket(s, 1000.1)),
     (Must::BucketLevel, |s| bucket(s, f64::NAN)),
+    (Must::MemorySize, |s| memory(s, (1001, 1001, 100))),
+    (Must::MemoryCount, |s| memory(s, (200, 199, 100))),
+    // It has missed a packet that left the queue, or one that came.
+    (Must::MemoryCount, |s| memory(s, (200, 200, 101))),
+    (Must::MemoryCount, |s| memory(s, (0, 0, 0))),
     (Must::PaceScale, |s| pace(s, -0.1)),
     (Must::PaceScale, |s| pace(s, f64::INFINITY)),
     (Must::PaceFloor, |s| pace(s, 0.19)),
@@ -117,6 +129,8 @@ fn right_laws_break_nothing() {
     turns(&mut s, Ecn::Ect0, Ecn::Ce);
     bucket(&mut s, 0.0);
     bucket(&mut s, 1000.0);
+    memory(&mut s, (1000, 1000, 100));
+    memory(&mut s, (100, 100, 100));
     pace(&mut s, 0.2);
     pace(&mut s, 0.0);
     note(&mut s, 0.0, 1.0);

@@ -23,6 +23,7 @@ use crate::plan::rerouting::{Rerouting, draw_failures};
 use crate::plan::roads::Roads;
 use crate::plan::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::plan::subnetworks::{SubnetworkPlan, check_ways, kinds_in, read_subnetworks};
+use crate::plan::switches::{Memory, SwitchPlan, read_switches, share_of};
 use crate::plan::topology::Topology;
 use crate::plan::unlimited::warn_of_unlimited_queues;
 use crate::plan::{LaneEnds, Plan, Wired};
@@ -68,6 +69,7 @@ impl<'a> Plan<'a> {
         }
         let subnetworks = read_subnetworks(&root, &mut topology, &mut links)?;
         let fabrics = Fabrics::read(&root, &mut topology, &mut links, &facts)?;
+        let switches = read_switches(&root, &topology, &mut links)?;
         let aggregates = read_aggregates(&root)?;
         let around = Around {
             fabrics: &fabrics,
@@ -91,6 +93,7 @@ impl<'a> Plan<'a> {
             links,
             subnetworks,
             fabrics,
+            switches,
             aggregates,
             flows,
             groups: facts.flows,
@@ -119,12 +122,13 @@ impl<'a> Plan<'a> {
         let places = self.reserve(&mut network);
         let links: Vec<LinkId> = self.links.iter().map(|_| network.add_link()).collect();
         let allocates: Vec<bool> = self.links.iter().map(LinkPlan::allocates).collect();
+        let memories: Vec<Memory> = self.switches.iter().map(SwitchPlan::make).collect();
         let mut elements = vec![Vec::new(); links.len()];
         for at in order.of(links.len()) {
             let link = &mut self.links[at];
             elements[at] = match link.inner {
                 Some(inner) => vec![inner.element(&places)],
-                None => link.wire(links[at], &mut network, streams),
+                None => link.wire(links[at], share_of(link, &memories), &mut network, streams),
             };
         }
         let allocators = allocates.iter().zip(&elements);
@@ -172,7 +176,7 @@ impl<'a> Plan<'a> {
         let Roads { laid, ruled, elements: links, .. } = roads;
         let senders = lanes.iter().map(|lanes| lanes[0].senders).collect();
         let (routes, ruled) = (laid.into_inner(), ruled.into_inner());
-        Wired { network, links, senders, lanes, routes, ruled }
+        Wired { network, links, senders, lanes, memories, routes, ruled }
     }
 }
 

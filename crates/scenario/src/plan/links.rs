@@ -4,7 +4,9 @@ use forebay_elements::InnerLink;
 use forebay_elements::allocator::RateAllocator;
 use forebay_elements::bounds::{check_delay, check_rate};
 use forebay_elements::impairments::ImpairedWire;
-use forebay_elements::link::{self, Changes, Conditioning, Link, LinkParts, Notifier, link_keys};
+use forebay_elements::link::{
+    self, Changes, Conditioning, Link, LinkParts, Notifier, Share, link_keys,
+};
 use forebay_elements::shaper::Shaper;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
@@ -47,6 +49,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) holds_back: bool,
     /// Its place in a subnetwork, if it has one.
     pub(crate) inner: Option<Inner>,
+    /// Its place among the ports of a switch with a memory, if it has one.
+    pub(crate) port: Option<Port>,
     /// Number of its part of the element: a ring has one for each span.
     pub(crate) part: u32,
     pub(crate) tags: Vec<String>,
@@ -70,6 +74,15 @@ impl Inner {
     pub(crate) fn element(self, elements: &[Vec<ElementId>]) -> ElementId {
         elements[self.subnetwork][self.element]
     }
+}
+
+/// The place of a link among the ports that share the memory of a switch.
+#[derive(Clone, Copy)]
+pub(crate) struct Port {
+    /// The switch.
+    pub(crate) switch: usize,
+    /// Number of the port.
+    pub(crate) number: usize,
 }
 
 /// Size of notifications unless the scenario says otherwise: a cell.
@@ -219,6 +232,7 @@ impl<'a> LinkPlan<'a> {
             laws: None,
             holds_back: false,
             inner: None,
+            port: None,
             part: 0,
             tags: Vec::new(),
             beyond: 0,
@@ -298,9 +312,9 @@ impl LinkPlan<'_> {
         self.asks(|laws| laws.explicit_rate.is_some())
     }
 
-    /// Returns true if its queue never drops a packet.
+    /// Returns true if nothing bounds what waits there: neither its queue nor a memory.
     pub(crate) fn holds_all(&self) -> bool {
-        self.asks(|laws| laws.queue.is_unlimited())
+        self.port.is_none() && self.asks(|laws| laws.queue.is_unlimited())
     }
 
     /// Returns true if its shaper or its conditioners bound what comes to its queue.
@@ -361,21 +375,28 @@ impl LinkPlan<'_> {
         failure.check(duration, section)
     }
 
-    /// Make this direction, which is link `id`; the elements that a packet passes.
+    /// Make this direction, which is link `id`, with its share in the memory of a switch; the
+    /// elements that a packet passes.
     pub(crate) fn wire(
         &mut self,
         id: LinkId,
+        share: Option<Share>,
         network: &mut Network,
         streams: &Streams,
     ) -> Vec<ElementId> {
-        let [near, beyond] = self.chain(id, streams);
+        let [near, beyond] = self.chain(id, share, streams);
         self.beyond = near.len();
         near.into_iter().chain(beyond).map(|element| network.add(element)).collect()
     }
 
     /// Its elements in the order in which packets pass them: those up to the link itself, and those
     /// of its wire beyond.
-    fn chain(&mut self, id: LinkId, streams: &Streams) -> [Vec<Box<dyn Element>>; 2] {
+    fn chain(
+        &mut self,
+        id: LinkId,
+        share: Option<Share>,
+        streams: &Streams,
+    ) -> [Vec<Box<dyn Element>>; 2] {
         let laws = self.laws.take().expect("its mechanisms are there for each run");
         let path = self.component.as_deref().unwrap_or(self.section.path());
         let name = format!("{path}.conditioner");
@@ -413,6 +434,7 @@ impl LinkPlan<'_> {
             queue: (laws.queue, streams.named(&format!("{path}.queue"))),
             background,
             notifier: laws.detector.map(|law| Notifier::new(law, self.notice_size)),
+            share,
         }));
         [near, beyond]
     }

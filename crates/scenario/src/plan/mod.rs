@@ -20,6 +20,7 @@ pub(crate) mod rerouting;
 pub(crate) mod roads;
 pub(crate) mod sections;
 pub(crate) mod subnetworks;
+pub(crate) mod switches;
 pub(crate) mod tags;
 pub(crate) mod topology;
 pub(crate) mod unlimited;
@@ -28,6 +29,7 @@ pub(crate) mod ways;
 use forebay_engine::Network;
 use forebay_laws::FlowGroups;
 use forebay_network::{ElementCounters, ElementId, RouteId};
+use forebay_units::Time;
 
 use crate::plan::aggregates::AggregatePlan;
 use crate::plan::between::Lane;
@@ -37,6 +39,7 @@ use crate::plan::hosts::HostTags;
 use crate::plan::links::LinkPlan;
 use crate::plan::sections::{RecordParameters, ScenarioParameters};
 use crate::plan::subnetworks::SubnetworkPlan;
+use crate::plan::switches::{Memory, SwitchPlan};
 
 /// A scenario read and checked, ready to be wired.
 pub(crate) struct Plan<'a> {
@@ -45,6 +48,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) links: Vec<LinkPlan<'a>>,
     pub(crate) subnetworks: Vec<SubnetworkPlan>,
     pub(crate) fabrics: Fabrics,
+    /// Switches whose ports share a memory, by name.
+    pub(crate) switches: Vec<SwitchPlan<'a>>,
     pub(crate) aggregates: Vec<AggregatePlan<'a>>,
     pub(crate) flows: Vec<FlowPlan>,
     /// The same by name, with their hosts, as laws know them.
@@ -73,6 +78,8 @@ pub(crate) struct Wired {
     pub(crate) senders: Vec<ElementId>,
     /// The elements of each group of flows, lane by lane.
     pub(crate) lanes: Vec<Vec<LaneEnds>>,
+    /// The memory of each switch.
+    pub(crate) memories: Vec<Memory>,
     /// The links of each route, or its ends if it goes by rule.
     pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
     pub(crate) ruled: Vec<(RouteId, [FabricHost; 2])>,
@@ -92,5 +99,13 @@ impl Wired {
     /// The counters of `element`'s own, which are of type `C`.
     pub(crate) fn own_counters<C: ElementCounters>(&mut self, element: ElementId) -> &C {
         self.network.element_counters(element).expect("elements keep the counters of their kind")
+    }
+
+    /// Count anew from `now` on.
+    pub(crate) fn reset_counters(&mut self, now: Time) {
+        self.network.reset_counters();
+        for memory in &self.memories {
+            memory.lock().expect("a memory does not panic").reset(now);
+        }
     }
 }

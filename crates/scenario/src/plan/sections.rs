@@ -23,7 +23,7 @@ parameters! {
 /// Keys of the top level that are sections of their own behind links and subnetworks, and at last
 /// those that stand for others.
 pub(crate) const SCENARIO_SECTIONS: &[&str] =
-    &["fabrics", "aggregates", "hosts", "flows", "record", "include", "sites"];
+    &["fabrics", "switches", "aggregates", "hosts", "flows", "record", "include", "sites"];
 
 parameters! {
     /// A link, duplex unless said otherwise.
@@ -83,6 +83,23 @@ parameters! {
         tags: Option<Vec<String>>, "-";
     }
 }
+
+parameters! {
+    /// A switch: all links that leave the node of this name draw on one memory for what waits. A
+    /// packet that finds its port idle does not wait, where the queue lets it pass at once.
+    pub struct SwitchParameters {
+        /// Memory that the ports share.
+        memory: Size, "-";
+        /// Part of it that each queue of each port has for itself alone; the rest is shared.
+        reserved: Size = "0 B", "Choudhury and Hahne 1998, section I (minimum allocation)";
+        /// Queues of each port as far as the memory goes: a packet of precedence p counts in queue
+        /// p, or in the last one if there are fewer. Up to 64.
+        queues: u32 = 1, "-";
+    }
+}
+
+/// Keys of a switch that name mechanisms.
+pub(crate) const SWITCH_MECHANISMS: &[&str] = &["sharing"];
 
 parameters! {
     /// A group of flows between two nodes, or between several.

@@ -10,6 +10,9 @@ pub(crate) const LINKS: &str = "links";
 pub(crate) const FLOWS: &str = "flows";
 pub(crate) const AGGREGATES: &str = "aggregates";
 
+/// The section of switches whose ports share a memory.
+pub(crate) const SWITCHES: &str = "switches";
+
 /// The section that lists sites.
 pub(crate) const SITES: &str = "sites";
 

@@ -9,7 +9,7 @@ use crate::read::names::SITES;
 /// The key of the list of sites.
 const EACH: &str = "each";
 /// Sections that a site can have.
-const PARTS: [&str; 5] = ["links", "rings", "aggregates", "hosts", "flows"];
+const PARTS: [&str; 6] = ["links", "rings", "switches", "aggregates", "hosts", "flows"];
 /// Placeholder for the name of a site that is given as a word.
 const NAME: &str = "site";
 /// Values that may be made, at most: some 100 million bytes.

@@ -19,7 +19,7 @@ columns! {
         /// Number of the class, from 0 in the order of the scheduler's list; of `dualpi2`, 0 is the
         /// queue of low latency; of `cake`, that of the tin.
         pub class: u32 = Number,
-        /// Packets that arrived at its queue.
+        /// Packets that arrived at its queue: those that a shared memory refused did not.
         pub arrived_packets: u64 = Packets as "arrived",
         /// Their bytes.
         pub arrived_bytes: u64 = Bytes,

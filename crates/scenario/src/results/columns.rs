@@ -3,6 +3,7 @@
 
 use std::slice::from_ref;
 
+use forebay_elements::link::SwitchResult;
 use forebay_elements::{Row, RowKind, RowsOf, Subnetworks, Transports};
 use forebay_network::Unit;
 use forebay_parameters::Registry;
@@ -35,8 +36,9 @@ pub(crate) fn kinds(registry: &Registry) -> Vec<RowKind> {
     let transports = registry.entries::<Transports>().iter().flat_map(|entry| entry.build.rows);
     let subnetworks = registry.entries::<Subnetworks>().iter().flat_map(|entry| entry.build.rows);
     let of_flows = [TagResult::KIND, PolicingResult::KIND, LatenessResult::KIND];
+    let of_links = [ClassResult::KIND, SwitchResult::KIND];
     let mut kinds: Vec<RowKind> = Vec::new();
-    for kind in transports.chain(&of_flows).chain(subnetworks).chain(&[ClassResult::KIND]) {
+    for kind in transports.chain(&of_flows).chain(subnetworks).chain(&of_links) {
         if kinds.iter().all(|known| known.name != kind.name) {
             kinds.push(*kind);
         }
@@ -189,6 +191,8 @@ mod tests {
         late_after = "20 ms"
         paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "uncontrolled" }
         policing = { at = "a", peak = { rate = "100 kbit/s" } }
+        [switches.a]
+        memory = "90 kB"
         [rings.metro]
         stations = ["x", "y", "z"]
         fairness = "none"
@@ -223,6 +227,7 @@ mod tests {
             "policing",
             "lateness",
             "rings",
+            "switches",
             "tags",
             "transfers_by_tag",
         ];

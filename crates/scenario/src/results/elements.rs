@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use forebay_elements::calls::CallCount;
+use forebay_elements::link::SwitchResult;
 use forebay_elements::policer::{PolicerCount, PolicingResult};
 use forebay_elements::{
     CountersOf, GroupCounts, Lateness, LatenessResult, RowTables, Rows, TagCounts,
@@ -10,8 +11,9 @@ use forebay_elements::{
 use forebay_engine::Network;
 use forebay_network::{ElementId, FlowId};
 use forebay_parameters::Registry;
-use forebay_units::Span;
+use forebay_units::{Span, Time};
 
+use crate::plan::switches::{Memory, SwitchPlan};
 use crate::plan::{Plan, Wired};
 use crate::results::classes::class_rows;
 use crate::results::columns::kinds;
@@ -28,7 +30,19 @@ pub(crate) fn tables(
     add_policing(plan, wired, &mut tables);
     add_subnetworks(plan, wired, measured, &mut tables);
     tables.add(Rows::new(class_rows(plan, wired, measured)));
+    tables.add(Rows::new(switch_rows(plan, wired, measured)));
     tables
+}
+
+/// The rows of switches.
+fn switch_rows(plan: &Plan<'_>, wired: &Wired, measured: Span) -> Vec<SwitchResult> {
+    let end = Time::ZERO + plan.parameters.duration;
+    let memories = plan.switches.iter().zip(&wired.memories);
+    let row = |(switch, memory): (&SwitchPlan<'_>, &Memory)| {
+        let mut memory = memory.lock().expect("a memory does not panic");
+        memory.row(switch.name.clone(), end, measured)
+    };
+    memories.map(row).collect()
 }
 
 /// Adds the rows of subnetworks.

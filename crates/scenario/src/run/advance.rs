@@ -55,7 +55,7 @@ impl Run<'_> {
             if let Some(checking) = &self.checking {
                 checking.reset(self.stop, &mut self.wired);
             }
-            self.wired.network.reset_counters();
+            self.wired.reset_counters(self.stop);
             if let Some(series) = &mut self.series {
                 series.forget();
             }

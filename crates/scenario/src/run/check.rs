@@ -337,6 +337,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
             limit(&path, resolved)
         },
         may_idle: link.may_idle(),
+        shares: link.port.is_some(),
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment") || link.failure.is_some(),

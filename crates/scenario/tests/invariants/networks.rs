@@ -213,6 +213,9 @@ impl Draw {
         if self.bypass {
             text += &self.way_past(routers);
         }
+        if self.wants("sharing") || self.chance(0.15) {
+            text += &self.switch(routers);
+        }
         let groups = 1 + self.below(3);
         for group in 0..groups {
             let kind = match (paced, calls, group) {
@@ -302,6 +305,17 @@ impl Draw {
             self.one_of(&[190, 280]),
             self.one_of(&[0, 3]),
             self.one_of(&["kept", "lost"]),
+        )
+    }
+
+    /// A switch whose ports share a memory: its port to the bottleneck is one of them.
+    fn switch(&mut self, routers: usize) -> String {
+        let (memory, queues) = (self.one_of(&[8, 20, 60]), 1 + self.below(3));
+        let reserved = self.one_of(&[0, 500]);
+        let law = self.mechanism("sharing", 0);
+        format!(
+            "[switches.n{routers}]\nmemory = \"{memory} kB\"\nqueues = {queues}\n\
+             reserved = \"{reserved} B\"\nsharing = {law}\n"
         )
     }
 

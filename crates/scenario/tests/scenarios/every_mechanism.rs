@@ -42,6 +42,10 @@ fn network(place: &str, key: &str, value: &str) -> String {
                 "stations = [\"a\", \"b\", \"c\"]\nrate = \"622.08 Mbit/s\"\ndelay = \"50 us\"";
             return format!("{HEAD}[rings.r]\n{ring}\n{own}\n[flows.x]\n{ENDS}{cbr}\n");
         }
+        ("switches.NAME", _) => {
+            let switch = format!("[switches.a]\nmemory = \"12 kB\"\n{own}\n");
+            return format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}{switch}[flows.x]\n{ENDS}{cbr}\n");
+        }
         ("flows.NAME.media", _) => (String::new(), format!("[flows.x.media]\n{own}")),
         ("flows.NAME.paced", key) => {
             let files = "activity = { files = { rate = \"500 kbit/s\", start = 1.0 } }";

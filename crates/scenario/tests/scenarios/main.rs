@@ -53,6 +53,7 @@ mod rings;
 mod sawtooth;
 mod statistics;
 mod support;
+mod switches;
 mod tags;
 mod templates;
 mod ties;

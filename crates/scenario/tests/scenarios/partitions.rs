@@ -82,6 +82,23 @@ fn two_bottlenecks() {
     assert!(check(&read(&dual_bottleneck("")), &[2, 3, 4, 16], false));
 }
 
+/// Ports that share a memory see each other in one order however the network is divided: at the
+/// node between two bottlenecks, whose links lead into other partitions, under each sharing law.
+#[test]
+fn ports_that_share_a_memory() {
+    for (law, queues) in [("dynamic", 2), ("complete", 1), ("{ static = { limit = \"9 kB\" } }", 1)]
+    {
+        let law = if law.starts_with('{') { law.to_owned() } else { format!("\"{law}\"") };
+        let switch = format!(
+            "[switches.r2]\nmemory = \"30 kB\"\nreserved = \"2 kB\"\nqueues = {queues}\n\
+             sharing = {law}\n[switches.r3]\nmemory = \"20 kB\"\n"
+        );
+        let scenario = read(&dual_bottleneck(&switch));
+        assert!(check(&scenario, &[2, 4], false), "{law}");
+        check(&scenario, &[3], true);
+    }
+}
+
 /// The losses, duplicates and delays of a wire do not depend on whether it leads into another
 /// partition: each impairment on the way of segments and on that of acknowledgements.
 #[test]
