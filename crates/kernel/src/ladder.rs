@@ -45,6 +45,9 @@ struct Rung {
 /// fewer the buckets would cost more than they save.
 const BUCKET_EVENTS: usize = 32;
 
+/// Buckets of a rung, about, where events are much denser at its beginning than they could be later.
+const MAX_BUCKETS: u64 = 256;
+
 /// The least key of an event at `time`, in ps.
 fn first_key_at(time: u64) -> Key {
     Key::from(time) << 64
@@ -78,7 +81,7 @@ impl Ladder {
         }
         // Without a bound the ladder is empty, and what comes after the last event goes to `top`.
         let end = if ladder_min == Key::MAX { last } else { ps(ladder_min) };
-        self.rungs.push(Rung::new(start, end, events.len()));
+        self.rungs.push(Rung::new((start, end), last, events.len()));
         events.drain(..).for_each(|event| self.insert(event));
         true
     }
@@ -113,10 +116,12 @@ impl Ladder {
 }
 
 impl Rung {
-    /// Empty buckets from `start` to `end` for the given number of events.
-    fn new(start: u64, end: u64, events: usize) -> Self {
+    /// Empty buckets from `start` to `end` for the given number of events, of which the last is due
+    /// at `last`. Those that are inserted later will be about as dense as these.
+    fn new((start, end): (u64, u64), last: u64, events: usize) -> Self {
         let buckets = (events / BUCKET_EVENTS).max(2) as u64;
-        let shift = ((end - start) / buckets).max(1).ilog2();
+        let dense = ((last - start) / buckets).max(1);
+        let shift = dense.max((end - start) / MAX_BUCKETS).ilog2();
         let buckets = ((end - start - 1) >> shift) as usize + 1;
         Self { start, end, shift, buckets: vec![Vec::new(); buckets], current: 0 }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Rate;
 
-use super::shape::{BuildShape, FabricShape, Ways};
+use super::shape::{Branch, BuildShape, FabricShape, Ways};
 
 pub(super) const ENTRY: Entry<BuildShape> = Entry {
     name: "fat_tree",
@@ -50,15 +50,6 @@ pub(super) struct FatTree {
     half: u32,
     hosts: u32,
     between: Rate,
-    /// Pod, edge switch in the pod and port of that, of each host.
-    places: Vec<Place>,
-}
-
-#[derive(Clone, Copy)]
-struct Place {
-    pod: u8,
-    edge: u8,
-    port: u8,
 }
 
 /// A node, with its number among those of its kind.
@@ -72,14 +63,7 @@ enum Node {
 impl FatTree {
     pub(super) fn new(k: u32, between: Rate) -> Self {
         let half = k / 2;
-        let hosts = k * half * half;
-        let byte = |number: u32| u8::try_from(number).expect("a switch has few ports");
-        let place = |host: u32| Place {
-            pod: byte(host / (half * half)),
-            edge: byte(host / half % half),
-            port: byte(host % half),
-        };
-        Self { half, hosts, between, places: (0..hosts).map(place).collect() }
+        Self { half, hosts: k * half * half, between }
     }
 
     /// Edge switches of all pods; there are as many aggregation switches.
@@ -87,7 +71,6 @@ impl FatTree {
         2 * self.half * self.half
     }
 
-    #[inline]
     fn node(&self, node: u32) -> Node {
         let Some(switch) = node.checked_sub(self.hosts) else { return Node::Host(node) };
         let edges = self.edges();
@@ -138,17 +121,19 @@ impl FabricShape for FatTree {
         }
     }
 
-    #[inline]
-    fn ways(&self, node: u32, goal: u32) -> Ways {
-        let place = self.places[goal as usize];
-        let (half, pod, edge) = (self.half, u32::from(place.pod), u32::from(place.edge));
+    fn branch(&self, node: u32) -> Branch {
+        let half = self.half;
         let up = Ways { first: half, count: half };
         match self.node(node) {
-            Node::Host(_) => Ways::one(0),
-            Node::Edge(number) if number == pod * half + edge => Ways::one(u32::from(place.port)),
-            Node::Aggregation(number) if number.wrapping_sub(pod * half) < half => Ways::one(edge),
-            Node::Edge(_) | Node::Aggregation(_) => up,
-            Node::Core(_) => Ways::one(pod),
+            Node::Host(host) => Branch { first: host, hosts: 1, each: 1, up: Ways::one(0) },
+            Node::Edge(number) => Branch { first: number * half, hosts: half, each: 1, up },
+            Node::Aggregation(number) => {
+                let hosts = half * half;
+                Branch { first: number / half * hosts, hosts, each: half, up }
+            }
+            Node::Core(_) => {
+                Branch { first: 0, hosts: self.hosts, each: half * half, up: Ways::NONE }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Rate;
 
-use super::shape::{BuildShape, FabricShape, Ways};
+use super::shape::{Branch, BuildShape, FabricShape, Ways};
 
 pub(super) const ENTRY: Entry<BuildShape> = Entry {
     name: "leaf_spine",
@@ -121,15 +121,15 @@ impl FabricShape for LeafSpine {
         }
     }
 
-    #[inline]
-    fn ways(&self, node: u32, goal: u32) -> Ways {
+    fn branch(&self, node: u32) -> Branch {
         let (leaf, spine) = (self.leaf(), self.spine());
-        let (home, port) = (goal / self.hosts, goal % self.hosts);
         match node {
-            host if host < leaf => Ways::one(0),
-            switch if switch >= spine => Ways::one(home),
-            switch if switch == leaf + home => Ways::one(port),
-            _ => Ways { first: self.hosts, count: self.spines },
+            host if host < leaf => Branch { first: host, hosts: 1, each: 1, up: Ways::one(0) },
+            switch if switch < spine => {
+                let up = Ways { first: self.hosts, count: self.spines };
+                Branch { first: (switch - leaf) * self.hosts, hosts: self.hosts, each: 1, up }
+            }
+            _ => Branch { first: 0, hosts: leaf, each: self.hosts, up: Ways::NONE },
         }
     }
 

@@ -12,7 +12,7 @@ use forebay_parameters::{Entry, Problem, Section};
 use forebay_units::Rate;
 
 pub use rule::{FabricParts, FabricRule, LinkChange};
-pub use shape::{BuildShape, FabricShape, Shapes, Ways};
+pub use shape::{Branch, BuildShape, FabricShape, Shapes, Ways};
 
 /// Every shape of fabrics.
 pub static SHAPES: &[Entry<BuildShape>] = &[fat_tree::ENTRY, leaf_spine::ENTRY];

@@ -8,11 +8,15 @@ use forebay_laws::path::{PathFactory, PathSelection};
 use forebay_network::{ElementId, ForwardingRule, Packet};
 use forebay_units::Time;
 
-use super::shape::{FabricShape, Ways};
+use super::shape::{Branch, FabricShape, Ways};
 
 /// The rule by which a fabric forwards.
 pub struct FabricRule {
     parts: Arc<FabricParts>,
+    /// The table of each node.
+    rows: Arc<[Row]>,
+    /// The elements at the ports of all nodes.
+    ports: Arc<[ElementId]>,
     switches: Vec<Switch>,
     /// Number of the changes that have happened.
     changed: usize,
@@ -49,6 +53,23 @@ pub struct LinkChange {
     pub fails: bool,
 }
 
+/// The table of a node, in the form in which it is asked at every hop.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The first of the hosts below, and their number.
+    first: u32,
+    hosts: u32,
+    /// 2^32 over the number of hosts that each way down leads to, rounded up. There are at most
+    /// 2^16 hosts, so the product with one of their numbers, shifted, is the quotient.
+    over_each: u64,
+    up: Ways,
+    /// The place of its first port among those of all nodes.
+    ports: u32,
+}
+
+/// The most hosts of a fabric.
+const MAX_HOSTS: u32 = 1 << 16;
+
 /// A switch: its law, with the stream that this draws from.
 struct Switch {
     law: Box<dyn PathSelection>,
@@ -68,12 +89,26 @@ impl FabricRule {
             Switch { law: (parts.paths)(&mut stream), stream }
         };
         let switches = parts.streams.iter().map(switch).collect();
-        Self { parts, switches, changed: 0, down: Vec::new(), failed: 0 }
+        assert!(parts.shape.hosts() <= MAX_HOSTS, "shapes have at most 65,536 hosts");
+        let mut ports = Vec::new();
+        let row = |(node, own): (u32, &Vec<ElementId>)| {
+            let Branch { first, hosts, each, up } = parts.shape.branch(node);
+            let row = Row {
+                first,
+                hosts,
+                over_each: (1_u64 << 32).div_ceil(u64::from(each)),
+                up,
+                ports: u32::try_from(ports.len()).expect("a network has fewer than 2^32 links"),
+            };
+            ports.extend_from_slice(own);
+            row
+        };
+        let rows = (0..).zip(&parts.ports).map(row).collect();
+        let ports = ports.into();
+        Self { parts, rows, ports, switches, changed: 0, down: Vec::new(), failed: 0 }
     }
 
     /// Apply the changes of links up to `now`.
-    #[cold]
-    #[inline(never)]
     fn apply_changes(&mut self, now: Time) {
         let most = self.parts.ports.iter().map(Vec::len).max().unwrap_or(0);
         self.down.resize(self.parts.ports.len() * most, false);
@@ -102,7 +137,7 @@ impl FabricRule {
         let onward = |port: u32| {
             !self.is_down(node, port) && self.leads(shape.neighbours(node)[port as usize], goal)
         };
-        node == goal || shape.ways(node, goal).ports().any(onward)
+        node == goal || shape.branch(node).ways(goal).ports().any(onward)
     }
 
     /// The port that `packet` takes at `node` of `ways`, some of which may not lead on: where none
@@ -129,9 +164,22 @@ impl FabricRule {
 
     #[inline]
     fn choose(&mut self, node: u32, ways: u32, packet: &Packet, now: Time) -> u32 {
-        let switch = (node - self.parts.shape.hosts()) as usize;
-        let Switch { law, stream } = &mut self.switches[switch];
+        let hosts = self.rows.len() - self.switches.len();
+        let Switch { law, stream } = &mut self.switches[node as usize - hosts];
         law.choose(packet, ways, now, stream)
+    }
+
+    /// The port that `packet` takes at `node`, where links have changed.
+    #[cold]
+    #[inline(never)]
+    fn after_changes(&mut self, node: u32, goal: u32, packet: &Packet, now: Time) -> u32 {
+        self.apply_changes(now);
+        let ways = self.parts.shape.branch(node).ways(goal);
+        match ways.count {
+            _ if self.failed > 0 => self.around_failures((node, goal), ways, packet, now),
+            1 => ways.first,
+            several => ways.first + self.choose(node, several, packet, now),
+        }
     }
 }
 
@@ -142,16 +190,18 @@ impl ForwardingRule for FabricRule {
 
     #[inline]
     fn next(&mut self, node: u32, goal: u32, packet: &Packet, now: Time) -> ElementId {
-        if self.parts.changes.get(self.changed).is_some_and(|change| change.at <= now) {
-            self.apply_changes(now);
-        }
-        let ways = self.parts.shape.ways(node, goal);
-        let port = match ways.count {
-            _ if self.failed > 0 => self.around_failures((node, goal), ways, packet, now),
-            1 => ways.first,
-            several => ways.first + self.choose(node, several, packet, now),
+        let row = self.rows[node as usize];
+        let below = goal.wrapping_sub(row.first);
+        let port = if !self.parts.changes.is_empty() {
+            self.after_changes(node, goal, packet, now)
+        } else if below < row.hosts {
+            ((u64::from(below) * row.over_each) >> 32) as u32
+        } else if row.up.count == 1 {
+            row.up.first
+        } else {
+            row.up.first + self.choose(node, row.up.count, packet, now)
         };
-        self.parts.ports[node as usize][port as usize]
+        self.ports[(row.ports + port) as usize]
     }
 
     fn following(&self, node: u32) -> Vec<ElementId> {

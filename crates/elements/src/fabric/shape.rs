@@ -30,6 +30,9 @@ pub struct Ways {
 }
 
 impl Ways {
+    /// None: no switch is above.
+    pub const NONE: Self = Self { first: 0, count: 0 };
+
     /// One alone.
     #[must_use]
     pub const fn one(port: u32) -> Self {
@@ -43,7 +46,32 @@ impl Ways {
     }
 }
 
-/// A fabric as a graph. Nodes are numbered from 0, hosts first.
+/// The ways from a node of a fabric, which is a tree above each host: down to the hosts below, each
+/// on one way, and up to all others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Branch {
+    /// The first of the hosts below; the others follow.
+    pub first: u32,
+    /// Number of them.
+    pub hosts: u32,
+    /// Number of hosts that each way down leads to: port 0 to the first of them, and so on.
+    pub each: u32,
+    /// The ways up, which are all equally short.
+    pub up: Ways,
+}
+
+impl Branch {
+    /// The ways to the host `goal` that are shortest.
+    #[must_use]
+    pub fn ways(&self, goal: u32) -> Ways {
+        match goal.checked_sub(self.first).filter(|below| *below < self.hosts) {
+            Some(below) => Ways::one(below / self.each),
+            None => self.up,
+        }
+    }
+}
+
+/// A fabric as a graph: a folded Clos network, in tiers. Nodes are numbered from 0, hosts first.
 pub trait FabricShape: Send + Sync {
     /// Number of hosts.
     fn hosts(&self) -> u32;
@@ -54,12 +82,12 @@ pub trait FabricShape: Send + Sync {
     /// The name of `node` in its fabric.
     fn name(&self, node: u32) -> String;
 
-    /// The nodes that links lead to from `node`, in the order of its ports. Where one leads there,
-    /// another leads back. A host has one.
+    /// The nodes that links lead to from `node`, in the order of its ports: those below, then those
+    /// above. Where one leads there, another leads back. A host has one.
     fn neighbours(&self, node: u32) -> Vec<u32>;
 
-    /// The ways from `node` to the host `goal`, another node, that are shortest.
-    fn ways(&self, node: u32, goal: u32) -> Ways;
+    /// The ways from `node`.
+    fn branch(&self, node: u32) -> Branch;
 
     /// The pod that `node` belongs to, from 0: switches with their hosts that are near each other.
     /// `None` for a switch between pods.
@@ -81,7 +109,7 @@ impl dyn FabricShape {
     #[must_use]
     pub fn way(&self, from: u32, to: u32) -> Vec<u32> {
         let next = |node: &u32| {
-            let port = || self.ways(*node, to).first as usize;
+            let port = || self.branch(*node).ways(to).first as usize;
             (*node != to).then(|| self.neighbours(*node)[port()])
         };
         std::iter::successors(Some(from), next).collect()

@@ -216,7 +216,13 @@ impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.queueing.mode = cx.execution_mode();
         self.queueing.next_hop = cx.next_hop();
-        let tail = matches!(self.policy, AnyDropPolicy::Tail(_));
+        let tail = match &self.policy {
+            AnyDropPolicy::Tail(_) => true,
+            AnyDropPolicy::Law(law) => {
+                self.queueing.transparent = law.is_transparent();
+                false
+            }
+        };
         self.pass_through = if tail { cx.pass_through() } else { None };
     }
 

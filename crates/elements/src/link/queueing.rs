@@ -63,6 +63,8 @@ pub(super) struct Queueing {
     pub(super) next_hop: Option<NextHop>,
     /// Expiry of the timer that is in force; [`Time::NEVER`] for none.
     pub(super) wake_time: Time,
+    /// True if the policy, which is no tail drop, lets every packet pass that finds the link idle.
+    pub(super) transparent: bool,
 }
 
 impl Queueing {
@@ -78,6 +80,7 @@ impl Queueing {
             mode: ExecutionMode::default(),
             next_hop: None,
             wake_time: Time::NEVER,
+            transparent: false,
         }
     }
 
@@ -136,7 +139,10 @@ impl Queueing {
         cx: &mut Context<'_>,
     ) -> Option<Admitted> {
         let transmitter = &mut self.transmitter;
-        if law.is_known_transparent() && transmitter.is_idle(at) && !transmitter.has_background() {
+        if (law.is_known_transparent() || self.transparent)
+            && transmitter.is_idle(at)
+            && !transmitter.has_background()
+        {
             return Some(Admitted { marked: false, out: transmitter.transmit_now(packet, at) });
         }
         Self::depart(law, transmitter, at);

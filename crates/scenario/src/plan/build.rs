@@ -68,8 +68,8 @@ impl<'a> Plan<'a> {
             }
         }
         let subnetworks = read_subnetworks(&root, &mut topology, &mut links)?;
-        let fabrics = Fabrics::read(&root, &mut topology, &mut links, &facts)?;
-        let switches = read_switches(&root, &topology, &mut links)?;
+        let (fabrics, switches) = Fabrics::read(&root, &mut topology, &mut links, &facts)?;
+        let switches = read_switches(&root, &topology, &mut links, switches)?;
         let aggregates = read_aggregates(&root)?;
         let around = Around {
             fabrics: &fabrics,

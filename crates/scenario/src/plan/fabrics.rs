@@ -18,6 +18,7 @@ use forebay_parameters::{Entry, Problem, Section, choose_or, did_you_mean, param
 use forebay_units::{Rate, Span};
 
 use crate::plan::links::{LinkPlan, join};
+use crate::plan::switches::SwitchPlan;
 use crate::plan::topology::Topology;
 use crate::read::names::check_names;
 
@@ -49,6 +50,8 @@ pub(crate) const FABRIC_HOST_MECHANISMS: &[&str] = &["queue"];
 /// The section of fabrics, and that of the hosts of one.
 pub(crate) const FABRICS: &str = "fabrics";
 pub(crate) const HOSTS: &str = "hosts";
+/// The section of the memory that each switch of a fabric has for its ports.
+pub(crate) const MEMORY: &str = "buffer";
 
 /// A fabric as the scenario describes it.
 pub(crate) struct FabricPlan {
@@ -84,15 +87,16 @@ pub(crate) struct WiredFabric {
 }
 
 impl Fabrics {
-    /// The fabrics of the scenario with this `root`, whose links are added.
+    /// The fabrics of the scenario with this `root`, whose links are added, and their switches that
+    /// have a memory for all ports.
     pub(crate) fn read<'a>(
         root: &Section<'a>,
         topology: &mut Topology,
         links: &mut Vec<LinkPlan<'a>>,
         around: &LinkFacts,
-    ) -> Result<Self, Problem> {
-        let mut fabrics = Self::default();
-        let Some(section) = root.section(FABRICS)? else { return Ok(fabrics) };
+    ) -> Result<(Self, Vec<SwitchPlan<'a>>), Problem> {
+        let (mut fabrics, mut switches) = (Self::default(), Vec::new());
+        let Some(section) = root.section(FABRICS)? else { return Ok((fabrics, switches)) };
         check_names(&section)?;
         for name in section.keys() {
             let own = section.section(name)?.expect("the key is present");
@@ -102,9 +106,16 @@ impl Fabrics {
                 let node = format!("{name}.{}", fabric.shape.name(host));
                 fabrics.hosts.insert(node, FabricHost { fabric: number, host });
             }
+            if let Some(memory) = own.section(MEMORY)? {
+                for node in fabric.shape.hosts()..fabric.shape.nodes() {
+                    let links = &mut links[fabric.ports(node)];
+                    let node = format!("{name}.{}", fabric.shape.name(node));
+                    switches.push(SwitchPlan::new(node, &memory, (switches.len(), links))?);
+                }
+            }
             fabrics.all.push(fabric);
         }
-        Ok(fabrics)
+        Ok((fabrics, switches))
     }
 
     /// The host that is the node `name`, if one is.
@@ -187,7 +198,7 @@ fn read_shape(section: &Section<'_>, rate: Rate) -> Result<Arc<dyn FabricShape>,
 /// The keys of the section of a fabric beside its parameters.
 pub(crate) fn fabric_keys(entries: &[Entry<BuildShape>]) -> Vec<&'static str> {
     let shapes = entries.iter().map(|entry| entry.name);
-    shapes.chain(FABRIC_MECHANISMS.iter().copied()).chain([HOSTS]).collect()
+    shapes.chain(FABRIC_MECHANISMS.iter().copied()).chain([HOSTS, MEMORY]).collect()
 }
 
 fn read_fabric<'a>(
@@ -252,6 +263,12 @@ fn check_free(
 }
 
 impl FabricPlan {
+    /// The links at the ports of `node`.
+    fn ports(&self, node: u32) -> std::ops::Range<usize> {
+        let first = self.first_links[node as usize];
+        first..first + self.shape.neighbours(node).len()
+    }
+
     /// Have the links of the fabric, whose elements are `elements` by the number of the link, lead
     /// on by rule in `network`.
     pub(crate) fn wire(
@@ -262,10 +279,7 @@ impl FabricPlan {
         streams: &Streams,
     ) -> WiredFabric {
         let shape = &self.shape;
-        let ports = |node: u32| {
-            let first = self.first_links[node as usize];
-            first..first + shape.neighbours(node).len()
-        };
+        let ports = |node: u32| self.ports(node);
         let name = format!("{}.path", self.path);
         let first_element = |link: usize| *elements[link].first().expect("a link has an element");
         let parts = FabricParts {
@@ -300,8 +314,7 @@ impl FabricPlan {
         let shape = &self.shape;
         let mut of_tier: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
         for node in 0..shape.nodes() {
-            let first = self.first_links[node as usize];
-            for (link, other) in (first..).zip(shape.neighbours(node)) {
+            for (link, other) in self.ports(node).zip(shape.neighbours(node)) {
                 of_tier.entry((shape.tier(node), shape.tier(other))).or_default().push(link);
             }
         }

@@ -83,20 +83,37 @@ impl SwitchPlan<'_> {
     }
 }
 
+impl<'a> SwitchPlan<'a> {
+    /// The switch `name`, whose ports are `links` and share a memory as `section` has it; number
+    /// `switch` of the network.
+    pub(crate) fn new(
+        name: String,
+        section: &Section<'a>,
+        (switch, links): (usize, &mut [LinkPlan<'a>]),
+    ) -> Result<Self, Problem> {
+        let memory = read_memory(section, links.len())?;
+        for (number, link) in links.iter_mut().enumerate() {
+            link.port = Some(Port { switch, number });
+        }
+        Ok(Self { name, memory })
+    }
+}
+
 /// The share of a link in one of `memories`, if it has one.
 pub(crate) fn share_of(link: &LinkPlan<'_>, memories: &[Memory]) -> Option<Share> {
     link.port.map(|port| Share::new(Arc::clone(&memories[port.switch]), port.number))
 }
 
-/// Read the switches of the scenario with this `root`, and let links be their ports.
+/// Read the switches of the scenario with this `root`, beside `switches` of fabrics, and let links be
+/// their ports.
 pub(crate) fn read_switches<'a>(
     root: &Section<'a>,
     topology: &Topology,
     links: &mut [LinkPlan<'a>],
+    mut switches: Vec<SwitchPlan<'a>>,
 ) -> Result<Vec<SwitchPlan<'a>>, Problem> {
-    let Some(all) = root.section(SWITCHES)? else { return Ok(Vec::new()) };
+    let Some(all) = root.section(SWITCHES)? else { return Ok(switches) };
     check_names(&all)?;
-    let mut switches = Vec::new();
     for name in all.keys() {
         let section = all.section(name)?.expect("the key is present");
         if topology.nodes().iter().all(|node| node != name) {
@@ -115,6 +132,10 @@ pub(crate) fn read_switches<'a>(
                  has links of [links] alone",
                 link.name
             );
+            return Err(section.fail("", message));
+        }
+        if let Some(link) = ports.iter().find(|link| link.port.is_some()) {
+            let message = format!("{} has a memory by its fabric already", link.from);
             return Err(section.fail("", message));
         }
         let memory = read_memory(&section, ports.len())?;
