@@ -48,6 +48,14 @@ fn build(section: &Section<'_>, rate: Rate) -> Result<Arc<dyn FabricShape>, Prob
             return Err(section.fail(key, message));
         }
     }
+    if leaves * hosts > super::MAX_HOSTS {
+        let message = format!(
+            "{hosts} make {} hosts with {leaves} leaves; allowed are up to {} in all",
+            leaves * hosts,
+            super::MAX_HOSTS
+        );
+        return Err(section.fail("hosts", message));
+    }
     if spines == 0 && leaves > 1 {
         let message = "is zero: nothing joins the leaves; allowed are numbers from 1";
         return Err(section.fail("spines", message));

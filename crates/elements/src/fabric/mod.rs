@@ -17,6 +17,9 @@ pub use shape::{Branch, BuildShape, FabricShape, Shapes, Ways};
 /// Every shape of fabrics.
 pub static SHAPES: &[Entry<BuildShape>] = &[fat_tree::ENTRY, leaf_spine::ENTRY];
 
+/// The most hosts of a fabric.
+const MAX_HOSTS: u32 = 1 << 16;
+
 /// The most by which hosts can send more than links upwards carry.
 const MAX_OVERSUBSCRIPTION: f64 = 1000.0;
 

@@ -67,9 +67,6 @@ struct Row {
     ports: u32,
 }
 
-/// The most hosts of a fabric.
-const MAX_HOSTS: u32 = 1 << 16;
-
 /// A switch: its law, with the stream that this draws from.
 struct Switch {
     law: Box<dyn PathSelection>,
@@ -89,7 +86,7 @@ impl FabricRule {
             Switch { law: (parts.paths)(&mut stream), stream }
         };
         let switches = parts.streams.iter().map(switch).collect();
-        assert!(parts.shape.hosts() <= MAX_HOSTS, "shapes have at most 65,536 hosts");
+        assert!(parts.shape.hosts() <= super::MAX_HOSTS, "shapes have at most 65,536 hosts");
         let mut ports = Vec::new();
         let row = |(node, own): (u32, &Vec<ElementId>)| {
             let Branch { first, hosts, each, up } = parts.shape.branch(node);

@@ -69,6 +69,9 @@ impl<'a> Plan<'a> {
         }
         let subnetworks = read_subnetworks(&root, &mut topology, &mut links)?;
         let (fabrics, switches) = Fabrics::read(&root, &mut topology, &mut links, &facts)?;
+        let mut failing =
+            links.iter().filter(|link| link.in_fabric()).filter_map(|link| link.failure.as_ref());
+        failing.try_for_each(|failure| failure.check(parameters.duration, &root))?;
         let switches = read_switches(&root, &topology, &mut links, switches)?;
         let aggregates = read_aggregates(&root)?;
         let around = Around {

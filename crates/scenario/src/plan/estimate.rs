@@ -174,9 +174,9 @@ impl Offered {
             for link in &flow.there {
                 offered.bits[*link] = offered.bits[*link].min(flow.packet_bits());
                 if flow.facts.adapts {
-                    adaptive[*link] += f64::from(flow.count);
+                    adaptive[*link] += f64::from(flow.count) / flow.abreast();
                 } else {
-                    offered.fixed[*link] += fixed.unwrap_or_default();
+                    offered.fixed[*link] += fixed.unwrap_or_default() / flow.abreast();
                     let seconds = flow.seconds(plan.parameters.duration);
                     offered.seconds[*link] = offered.seconds[*link].max(seconds);
                 }
@@ -187,7 +187,7 @@ impl Offered {
             (rate - offered.fixed[link]).max(MIN_TCP_SHARE * rate) / adaptive[link]
         };
         for flow in &plan.flows {
-            let own = flow.offered_rate();
+            let own = flow.offered_rate().or_else(|| flow.rate_in_all(plan.parameters.duration));
             let rate = if flow.facts.adapts {
                 let share =
                     flow.there.iter().map(|link| share(*link)).fold(f64::INFINITY, f64::min);
@@ -198,7 +198,7 @@ impl Offered {
             offered.rates.push(rate);
         }
         for (flow, rate) in plan.flows.iter().zip(&offered.rates) {
-            flow.there.iter().for_each(|link| offered.all[*link] += rate);
+            flow.there.iter().for_each(|link| offered.all[*link] += rate / flow.abreast());
         }
         offered
     }
@@ -209,6 +209,12 @@ impl FlowPlan {
     fn seconds(&self, duration: Span) -> f64 {
         let (start, stop) = self.times(duration);
         (stop.seconds() - start.seconds()).max(0.0)
+    }
+
+    /// The mean rate of all its flows together, in bit/s, of flows that come to an end.
+    fn rate_in_all(&self, duration: Span) -> Option<f64> {
+        let bits = 8.0 * self.facts.in_all? * f64::from(self.count);
+        Some(bits / self.seconds(duration).max(f64::MIN_POSITIVE))
     }
 
     fn packet_bits(&self) -> f64 {

@@ -17,6 +17,7 @@ use forebay_parameters::Parameters;
 use forebay_parameters::{Entry, Problem, Section, choose_or, did_you_mean, parameters};
 use forebay_units::{Rate, Span};
 
+use crate::plan::failures::{Failure, FailureParameters};
 use crate::plan::links::{LinkPlan, join};
 use crate::plan::switches::SwitchPlan;
 use crate::plan::topology::Topology;
@@ -40,6 +41,18 @@ parameters! {
         delay: Option<Span>, "-";
     }
 }
+
+parameters! {
+    /// A link of a fabric that fails and comes back, both directions of it.
+    pub struct FabricFailureParameters {
+        /// The link, by its two nodes: `edge0-agg1`, or `h3-edge1` for that of a host.
+        link: String, "-";
+        ..failure: FailureParameters;
+    }
+}
+
+/// The list of failures in the section of a fabric.
+pub(crate) const FAILURES: &str = "failures";
 
 /// Keys of a fabric that name mechanisms of its switches.
 pub(crate) const FABRIC_MECHANISMS: &[&str] = &["queue", "conditioner", "conditioners", "path"];
@@ -198,7 +211,7 @@ fn read_shape(section: &Section<'_>, rate: Rate) -> Result<Arc<dyn FabricShape>,
 /// The keys of the section of a fabric beside its parameters.
 pub(crate) fn fabric_keys(entries: &[Entry<BuildShape>]) -> Vec<&'static str> {
     let shapes = entries.iter().map(|entry| entry.name);
-    shapes.chain(FABRIC_MECHANISMS.iter().copied()).chain([HOSTS, MEMORY]).collect()
+    shapes.chain(FABRIC_MECHANISMS.iter().copied()).chain([HOSTS, MEMORY, FAILURES]).collect()
 }
 
 fn read_fabric<'a>(
@@ -239,7 +252,9 @@ fn read_fabric<'a>(
         }
     }
     let path = section.path().to_owned();
-    Ok(FabricPlan { name: name.to_owned(), path, shape, first_links, paths })
+    let fabric = FabricPlan { name: name.to_owned(), path, shape, first_links, paths };
+    fabric.read_failures(section, links)?;
+    Ok(fabric)
 }
 
 /// Refuse a fabric whose nodes others have already.
@@ -267,6 +282,48 @@ impl FabricPlan {
     fn ports(&self, node: u32) -> std::ops::Range<usize> {
         let first = self.first_links[node as usize];
         first..first + self.shape.neighbours(node).len()
+    }
+
+    /// Have the links fail that `section` names.
+    fn read_failures(
+        &self,
+        section: &Section<'_>,
+        links: &mut [LinkPlan<'_>],
+    ) -> Result<(), Problem> {
+        let own = *self.first_links.first().expect("a fabric has nodes");
+        for failing in section.sections(FAILURES)? {
+            let link: String = failing.get("link", None)?;
+            let prefix = format!("{}.", self.name);
+            let named = link.strip_prefix(&prefix).unwrap_or(&link);
+            let ways = named.split_once('-').map(|(near, far)| {
+                [(near, far), (far, near)].map(|(near, far)| format!("{prefix}{near}-{far}"))
+            });
+            let found = ways
+                .iter()
+                .flatten()
+                .map(|way| (own..links.len()).find(|number| links[*number].name == *way));
+            let Some(numbers) = found.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty())
+            else {
+                let names = links[own..].iter().map(|link| link.name[prefix.len()..].to_owned());
+                let names: Vec<String> = names.collect();
+                let hint = did_you_mean(named, names.iter().map(String::as_str));
+                let message = format!(
+                    "\"{link}\" is no link of the fabric{hint}; links are {} to {}",
+                    names[0],
+                    names[names.len() - 1]
+                );
+                return Err(failing.fail("link", message));
+            };
+            let failure = Failure::of(&failing, &["link"])?;
+            for number in numbers {
+                if links[number].failure.replace(failure.clone()).is_some() {
+                    let message = format!("\"{link}\" is there twice");
+                    return Err(failing.fail("link", message));
+                }
+                links[number].check_kind(&failing)?;
+            }
+        }
+        Ok(())
     }
 
     /// Have the links of the fabric, whose elements are `elements` by the number of the link, lead

@@ -48,10 +48,16 @@ impl Failure {
     /// The failures of the link of `section`, if it has any.
     pub(crate) fn read(section: &Section<'_>) -> Result<Option<Self>, Problem> {
         let Some(own) = section.section("failure")? else { return Ok(None) };
-        let FailureParameters { times, detection, waiting } = FailureParameters::read(&own)?;
-        let plan = times.plan(&own)?;
+        Self::of(&own, &[]).map(Some)
+    }
+
+    /// The failures that `own` says, beside the keys `others`.
+    pub(crate) fn of(own: &Section<'_>, others: &[&str]) -> Result<Self, Problem> {
+        let FailureParameters { times, detection, waiting } =
+            FailureParameters::read_among(own, others)?;
+        let plan = times.plan(own)?;
         let path = own.path().to_owned();
-        Ok(Some(Self { plan, path, detection, waiting, times: Vec::new() }))
+        Ok(Self { plan, path, detection, waiting, times: Vec::new() })
     }
 
     /// Refuse more failures within `duration` than routes can be computed for.

@@ -334,6 +334,11 @@ impl LinkPlan<'_> {
         if self.inner.is_some() { None } else { self.beyond.checked_sub(1) }
     }
 
+    /// Returns true if it is a link of a fabric.
+    pub(crate) fn in_fabric(&self) -> bool {
+        self.component.is_some()
+    }
+
     /// Path of its section.
     pub(crate) fn path(&self) -> &str {
         self.section.path()
@@ -345,7 +350,7 @@ impl LinkPlan<'_> {
     }
 
     /// Refuse background traffic and pauses of a kind of link that has none, and both together.
-    fn check_kind(&self, section: &Section<'_>) -> Result<(), Problem> {
+    pub(crate) fn check_kind(&self, section: &Section<'_>) -> Result<(), Problem> {
         let own = self.own.as_ref().expect("a link has a kind");
         if self.background.is_some() && !own.takes_background() {
             let message = "goes with a fixed rate only; this link changes";

@@ -33,7 +33,10 @@ impl Rerouting {
     pub(crate) fn of(plans: &[LinkPlan<'_>]) -> Option<Self> {
         let mut changes: BTreeMap<Time, Vec<(usize, bool)>> = BTreeMap::new();
         for (number, link) in plans.iter().enumerate() {
-            let Some(failure) = &link.failure else { continue };
+            // The switches of a fabric find other ways by themselves.
+            let Some(failure) = link.failure.as_ref().filter(|_| !link.in_fabric()) else {
+                continue;
+            };
             for (from, until) in &failure.times {
                 for (at, fails) in [(*from, true), (*until, false)] {
                     let noticed = at + failure.detection;

@@ -36,7 +36,7 @@ pub(crate) fn warn_of_unlimited_queues(links: &[LinkPlan<'_>], flows: &[FlowPlan
         let rate = if flow.facts.endless {
             f64::INFINITY
         } else if let Some(rate) = flow.mean_rate() {
-            rate.bps() as f64 * f64::from(flow.count)
+            rate.bps() as f64 * f64::from(flow.count) / flow.abreast()
         } else {
             continue;
         };
