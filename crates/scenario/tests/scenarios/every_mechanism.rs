@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use forebay_elements::fabric::Shapes;
 use forebay_elements::link::LinkKinds;
 use forebay_elements::{Subnetworks, Transports};
 use forebay_network::record::RecordTable;
@@ -23,6 +24,10 @@ fn network(place: &str, key: &str, value: &str) -> String {
             if key == "detector" { format!("{own}\n{LIMITED}") } else { own.clone() },
             format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{ profile = \"rfc\" }}"),
         ),
+        ("flows.NAME", "pairs") => {
+            let flow = format!("from = [\"a\", \"b\"]\nto = [\"a\", \"b\"]\n{own}\n{cbr}\n");
+            return format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{flow}");
+        }
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
         ("flows.NAME.tcp", _) => {
             (String::new(), format!("[flows.x.tcp]\nprofile = \"rfc\"\n{own}"))
@@ -41,6 +46,11 @@ fn network(place: &str, key: &str, value: &str) -> String {
             let ring =
                 "stations = [\"a\", \"b\", \"c\"]\nrate = \"622.08 Mbit/s\"\ndelay = \"50 us\"";
             return format!("{HEAD}[rings.r]\n{ring}\n{own}\n[flows.x]\n{ENDS}{cbr}\n");
+        }
+        ("fabrics.NAME", key) => {
+            let shape = if key == "path" { "fat_tree = { k = 4 }\n" } else { "" };
+            let flow = "from = \"f.h0\"\nto = \"f.h3\"\ncount = 4\n";
+            return format!("{HEAD}[fabrics.f]\n{RATE}{shape}{own}\n[flows.x]\n{flow}{cbr}\n");
         }
         ("switches.NAME", _) => {
             let switch = format!("[switches.a]\nmemory = \"12 kB\"\n{own}\n");
@@ -94,6 +104,10 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
                 }
                 Subnetworks::NAME => {
                     format!("{HEAD}[{}.r]\n{example}\n[flows.x]\n{ENDS}{CBR}\n", entry.name)
+                }
+                Shapes::NAME => {
+                    let value = format!("{{ {} }}", inline(example));
+                    network(shelf.place(), entry.name, &value)
                 }
                 category => {
                     let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(example));
