@@ -2,7 +2,7 @@
 //! their ports.
 
 use forebay_elements::TransferResult;
-use forebay_scenario::{Control, RunOptions, RunResult};
+use forebay_scenario::{Control, PairResult, RunOptions, RunResult};
 
 use crate::support::{floats, link, read, record, run, run_with, table};
 
@@ -226,4 +226,29 @@ fn a_load_is_a_number_of_flows() {
     let all = &result.rows::<TransferResult>()[0];
     assert_eq!((all.completed, all.unfinished), (180, 0));
     assert!(all.mean_slowdown.unwrap() >= 1.0);
+}
+
+/// Each pair of hosts has a row, whose sums are those of the group: a slowdown is one over the way
+/// between these two, so that transfers alone in the fabric have the same whether they cross it or
+/// stay at one switch.
+#[test]
+fn pairs_of_hosts_have_rows_with_slowdowns_of_their_own_ways() {
+    let flows = format!(
+        "[flows.f]\nfrom = \"dc.h0\"\nto = [\"dc.h1\", \"dc.h2\", \"dc.h15\"]\ntcp = {DCTCP}\n\
+         traffic = {{ file = {{ size = \"20 kB\", count = 3, interval = \"1 ms\" }} }}\n"
+    );
+    let result = run(&tree(&flows));
+    let rows = result.rows::<PairResult>();
+    let to: Vec<&str> = rows.iter().map(|row| row.to.as_str()).collect();
+    assert_eq!(to, ["dc.h1", "dc.h2", "dc.h15"]);
+    let sent: u64 = rows.iter().map(|row| row.sent_packets).sum();
+    assert_eq!(sent, result.groups[0].counted.sent_packets);
+    for row in rows {
+        assert_eq!((row.flows, row.completed, &*row.group), (1, 3, "f"));
+    }
+    // 14 segments, of which 10 leave at once: an empty way of 2, 4 and 6 links of 1 us takes longer
+    // for each, and so does the round trip that the others wait for.
+    let took = |at: usize| rows[at].mean_completion_s.unwrap();
+    assert!(took(0) < took(1) && took(1) < took(2), "{rows:?}");
+    assert!(rows.iter().all(|row| (1.0..3.0).contains(&row.mean_slowdown.unwrap())), "{rows:?}");
 }
