@@ -5,6 +5,7 @@
 //! elements are executed, and no result depends on that. Each file is named after what it does in
 //! the words of R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
 
+mod assignment;
 mod boundary;
 mod host_group;
 mod lookahead;

@@ -18,9 +18,12 @@ const HOP_S: f64 = 60e-9;
 const CROSSING_S: f64 = 40e-9;
 /// Time that a barrier of all partitions takes.
 const BARRIER_S: f64 = 2e-6;
-/// Partitions for each thread: with several, threads share the work evenly also where it was
-/// estimated badly, and caches hold what a partition needs.
-const PARTITIONS_A_THREAD: usize = 4;
+/// Time that a partition takes in each window besides, to exchange what it has for others.
+const WINDOW_S: f64 = 1e-6;
+/// Partitions for each thread, at most, that are tried: with several, threads share the work evenly
+/// also where it was estimated badly, and caches hold what a partition needs. With windows as short
+/// as those of a fabric, each has too little to do in one.
+const PARTITIONS_A_THREAD: [usize; 3] = [4, 2, 1];
 /// Delays tried.
 const MAX_TRIALS: usize = 24;
 /// Times that every part of the network may change partitions.
@@ -173,10 +176,22 @@ impl<'p> Map<'p> {
         let short = self.ways.iter().filter(|way| way.used && way.delay < delay);
         let joined = short.map(|way| (way.from, way.to)).chain(self.pairs.iter().copied());
         let part_of = parts(self.work.len(), joined);
+        let trials = PARTITIONS_A_THREAD.into_iter();
+        let trials = trials.filter_map(|each| self.trial_of(each, &part_of, threads));
+        trials.min_by(|(one, _), (other, _)| one.total_cmp(other))
+    }
+
+    /// The same for parts that are given, with so many partitions `each` thread.
+    fn trial_of(
+        &self,
+        each: usize,
+        part_of: &[usize],
+        threads: usize,
+    ) -> Option<(f64, Vec<usize>)> {
         let used = self.ways.iter().filter(|way| way.used);
         let ties = used.map(|way| (part_of[way.from], part_of[way.to], way.load));
-        let mut parts = Parts::new(&part_of, &self.work, ties);
-        let count = threads.saturating_mul(PARTITIONS_A_THREAD).min(parts.work.len());
+        let mut parts = Parts::new(part_of, &self.work, ties);
+        let count = threads.saturating_mul(each).min(parts.work.len());
         if count < 2 {
             return None;
         }
@@ -184,8 +199,10 @@ impl<'p> Map<'p> {
         parts.improve(count);
         let partitions: Vec<usize> = part_of.iter().map(|part| parts.partition[*part]).collect();
         let cut = self.ways.iter().filter(|w| w.used && partitions[w.from] != partitions[w.to]);
-        let barriers = cut.map(|way| way.delay).min().map_or(0.0, |delay| 1e12 / delay as f64);
-        Some((parts.balance(count).time(threads.min(count)) + BARRIER_S * barriers, partitions))
+        let windows = cut.map(|way| way.delay).min().map_or(0.0, |delay| 1e12 / delay as f64);
+        let threads = threads.min(count);
+        let each = WINDOW_S * count.div_ceil(threads) as f64;
+        Some((parts.balance(count).time(threads) + (BARRIER_S + each) * windows, partitions))
     }
 
     /// The partition of each element, given that of each node.
