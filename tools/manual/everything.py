@@ -51,6 +51,13 @@ def everything() -> str:
             # A ring and a link join two nodes once: the link leads on.
             link["from"] = f"d{number}"
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+        elif page.kind in ("path", "pairs"):
+            fabric = {"fat_tree": {"k": 4}, "rate": "10 Mbit/s"}
+            on_fabric = {"path": mechanism} if page.kind == "path" else {}
+            head.append(f"fabrics.fabric{number} = {toml(fabric | on_fabric)}")
+            on_flow = {"pairs": mechanism} if page.kind == "pairs" else {"count": 2}
+            flow |= {"from": f"fabric{number}", "to": f"fabric{number}", "udp": {}, **on_flow}
+            flow |= {"traffic": {"cbr": {"rate": "500 kbit/s", "size": "500 B"}}}
         else:
             head += _on_node(page.kind, mechanism, ends["from"])
             link |= _on_link(page.kind, mechanism)

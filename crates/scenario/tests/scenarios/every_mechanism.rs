@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use forebay_elements::fabric::Shapes;
 use forebay_elements::link::LinkKinds;
 use forebay_elements::{Subnetworks, Transports};
 use forebay_network::record::RecordTable;
@@ -23,7 +24,14 @@ fn network(place: &str, key: &str, value: &str) -> String {
             if key == "detector" { format!("{own}\n{LIMITED}") } else { own.clone() },
             format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{ profile = \"rfc\" }}"),
         ),
+        ("flows.NAME", "pairs") => {
+            let flows = format!("[flows.x]\nfrom = \"dc\"\nto = \"dc\"\n{own}\n{cbr}\n");
+            return format!("{HEAD}{FABRIC}fat_tree = {{ k = 4 }}\n{flows}");
+        }
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
+        ("fabrics.NAME", _) => {
+            return format!("{HEAD}{FABRIC}fat_tree = {{ k = 4 }}\n{own}\n{BETWEEN}{cbr}\n");
+        }
         ("flows.NAME.tcp", _) => {
             (String::new(), format!("[flows.x.tcp]\nprofile = \"rfc\"\n{own}"))
         }
@@ -61,6 +69,8 @@ fn network(place: &str, key: &str, value: &str) -> String {
 const HEAD: &str = "duration = \"4 s\"\nrecord = { series = \"100 ms\" }\n";
 const ENDS: &str = "from = \"a\"\nto = \"b\"\n";
 const CBR: &str = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
+const FABRIC: &str = "[fabrics.dc]\nrate = \"1 Mbit/s\"\n";
+const BETWEEN: &str = "[flows.x]\nfrom = \"dc.h0\"\nto = \"dc.h1\"\n";
 const RATE: &str = "rate = \"1 Mbit/s\"\n";
 const DELAY: &str = "delay = \"10 ms\"\n";
 const LIMITED: &str = "queue = { droptail = { limit = \"20 packets\" } }";
@@ -94,6 +104,10 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
                 }
                 Subnetworks::NAME => {
                     format!("{HEAD}[{}.r]\n{example}\n[flows.x]\n{ENDS}{CBR}\n", entry.name)
+                }
+                Shapes::NAME => {
+                    let shape = format!("{} = {{ {} }}", entry.name, inline(example));
+                    format!("{HEAD}{FABRIC}{shape}\n{BETWEEN}{CBR}\n")
                 }
                 category => {
                     let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(example));
