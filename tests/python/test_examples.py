@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import test_fabrics
 
 from forebay.run.jobs import Job, Run, check, load, run_jobs
 
@@ -535,19 +536,6 @@ def l4s() -> None:
     assert both[0] == pytest.approx(both[1], rel=0.2)
 
 
-def fabric() -> None:
-    """Half of what the fabric carries, nothing dropped, and no completion faster than an empty
-    network allows.
-
-    Load 0.5 of twice the bisection, 160 Gbit/s, over the 10 ms of starts is 100 MB: of a mean size
-    of 1.7 MB that is 58 flows, give or take what rounding and the table of sizes leave.
-    """
-    run_ = run("fabric")
-    assert 50 <= run_.group("search")["count"] <= 66
-    assert run_.group("search")["dropped_packets"] == 0 < run_.group("search")["marked_packets"]
-    assert 1.0 <= run_.row("transfers", "search")["mean_slowdown"] < 10.0
-
-
 CLAIMS: dict[str, Callable[[], None]] = {
     "diffserv": diffserv,
     "borrow": borrow,
@@ -575,7 +563,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "atm": atm,
     "frames": frames,
     "ring": ring,
-    "fabric": fabric,
+    "fabric": test_fabrics.example,
 }
 
 

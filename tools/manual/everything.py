@@ -51,15 +51,11 @@ def everything() -> str:
             # A ring and a link join two nodes once: the link leads on.
             link["from"] = f"d{number}"
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
-        elif page.kind in ("path", "pairs"):
-            fabric = {"fat_tree": {"k": 4}, "rate": "10 Mbit/s"}
-            on_fabric = {"path": mechanism} if page.kind == "path" else {}
-            head.append(f"fabrics.fabric{number} = {toml(fabric | on_fabric)}")
-            on_flow = {"pairs": mechanism} if page.kind == "pairs" else {"count": 2}
-            flow |= {"from": f"fabric{number}", "to": f"fabric{number}", "udp": {}, **on_flow}
-            flow |= {"traffic": {"cbr": {"rate": "500 kbit/s", "size": "500 B"}}}
         else:
             head += _on_node(page.kind, mechanism, ends["from"])
+            if page.kind in ("path", "pairs"):
+                head.append(_fabric(page.kind, mechanism, number))
+                flow |= _between(page.kind, mechanism, number)
             link |= _on_link(page.kind, mechanism)
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
@@ -73,9 +69,21 @@ def _on_node(kind: str, mechanism: dict[str, Any], node: str) -> list[str]:
     return [f"switches.{node} = {toml(memory)}"] if kind == "sharing" else []
 
 
+def _fabric(kind: str, mechanism: dict[str, Any], number: int) -> str:
+    """The line of a fabric, in which a mechanism of the fabric itself acts."""
+    own = {"path": mechanism} if kind == "path" else {}
+    return f"fabrics.fabric{number} = {toml({'fat_tree': {'k': 4}, 'rate': '10 Mbit/s', **own})}"
+
+
+def _between(kind: str, mechanism: dict[str, Any], number: int) -> dict[str, Any]:
+    """The keys of flows between the hosts of that fabric."""
+    own = {"pairs": mechanism} if kind == "pairs" else {"count": 2}
+    return {"from": f"fabric{number}", "to": f"fabric{number}", **own}
+
+
 def _on_link(kind: str, mechanism: dict[str, Any]) -> dict[str, Any]:
     """The keys of a mechanism of a link."""
-    if kind == "sharing":
+    if kind in ("sharing", "path", "pairs"):
         return {}
     # A detector can look at the queue.
     limited = {"queue": {"droptail": {"limit": "20 packets"}}} if kind == "detector" else {}

@@ -186,8 +186,8 @@ const FAILURE: &str =
 const SWITCH: &str = "A switch, which is a node: the links that leave it share one memory.";
 
 /// A fabric, and what stands within.
-const FABRIC: &str = "A fabric: the switches of a data centre, their hosts, and the links between them. Its shape \
-     is a key of its own.";
+const FABRIC: &str = "A fabric: the switches of a data centre, their hosts, and the links between \
+                      them. Its shape is a key of its own.";
 const FABRIC_HOSTS: &str = "The hosts of a fabric: the links from them to their switches.";
 const FABRIC_MEMORY: &str = "The memory of each switch of a fabric, which its ports share.";
 const FABRIC_FAILURES: &str =

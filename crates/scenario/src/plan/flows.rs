@@ -420,7 +420,7 @@ impl FlowPlan {
         calls.expect("only calls belong to an aggregate").class(group)
     }
 
-    /// The flows from number `from` of the group on, `count` of them, of which `first` is the first.
+    /// The flows from number `from` of the group on, `count` of them; `first` is the first of them.
     pub(crate) fn group(
         &self,
         (first, from, count): (FlowId, u32, u32),
