@@ -53,11 +53,9 @@ def everything() -> str:
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         else:
             head += _on_node(page.kind, mechanism, ends["from"])
-            if page.kind in ("path", "pairs"):
-                head.append(_fabric(page.kind, mechanism, number))
-                flow |= _between(page.kind, mechanism, number)
             link |= _on_link(page.kind, mechanism)
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+            flow |= _between(page.kind, mechanism, ends["from"])
         head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.
     return "\n".join([*head, *record]) + "\n"
@@ -66,19 +64,17 @@ def everything() -> str:
 def _on_node(kind: str, mechanism: dict[str, Any], node: str) -> list[str]:
     """The lines of a mechanism of a node."""
     memory = {"memory": "100 kB", "sharing": mechanism}
+    own = {"path": mechanism} if kind == "path" else {}
+    fabric = {"fat_tree": {"k": 4}, "rate": "10 Mbit/s", **own}
+    if kind in ("path", "pairs"):
+        return [f"fabrics.fabric-{node} = {toml(fabric)}"]
     return [f"switches.{node} = {toml(memory)}"] if kind == "sharing" else []
 
 
-def _fabric(kind: str, mechanism: dict[str, Any], number: int) -> str:
-    """The line of a fabric, in which a mechanism of the fabric itself acts."""
-    own = {"path": mechanism} if kind == "path" else {}
-    return f"fabrics.fabric{number} = {toml({'fat_tree': {'k': 4}, 'rate': '10 Mbit/s', **own})}"
-
-
-def _between(kind: str, mechanism: dict[str, Any], number: int) -> dict[str, Any]:
-    """The keys of flows between the hosts of that fabric."""
-    own = {"pairs": mechanism} if kind == "pairs" else {"count": 2}
-    return {"from": f"fabric{number}", "to": f"fabric{number}", **own}
+def _between(kind: str, mechanism: dict[str, Any], node: str) -> dict[str, Any]:
+    """The keys of flows between the hosts of the fabric that a mechanism needs."""
+    fabric = {"from": f"fabric-{node}", "to": f"fabric-{node}"}
+    return {"path": {**fabric, "count": 2}, "pairs": {**fabric, "pairs": mechanism}}.get(kind, {})
 
 
 def _on_link(kind: str, mechanism: dict[str, Any]) -> dict[str, Any]:
