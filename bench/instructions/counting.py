@@ -75,6 +75,7 @@ PLANS = {
     "p1-dual-bottleneck": Plan(0.5, 1),
     "p2-64-routers": Plan(0.2, 0.4),
     "c1-cells": Plan(5, 15),
+    "d1-fat-tree": Plan(0.002, 0.005),
 }
 
 

@@ -73,8 +73,9 @@ def _on_node(kind: str, mechanism: dict[str, Any], node: str) -> list[str]:
 
 def _between(kind: str, mechanism: dict[str, Any], node: str) -> dict[str, Any]:
     """The keys of flows between the hosts of the fabric that a mechanism needs."""
-    fabric = {"from": f"fabric-{node}", "to": f"fabric-{node}"}
-    return {"path": {**fabric, "count": 2}, "pairs": {**fabric, "pairs": mechanism}}.get(kind, {})
+    fabric: dict[str, Any] = {"from": f"fabric-{node}", "to": f"fabric-{node}"}
+    own = {"pairs": mechanism} if kind == "pairs" else {"count": 2}
+    return {**fabric, **own} if kind in ("path", "pairs") else {}
 
 
 def _on_link(kind: str, mechanism: dict[str, Any]) -> dict[str, Any]:

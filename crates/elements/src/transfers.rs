@@ -58,8 +58,14 @@ columns! {
         pub completed_by_size: Vec<u64> = Number,
         /// Mean slowdown by size, as above.
         pub mean_slowdown_by_size: Vec<Option<f64>> = Number,
+        /// Median of slowdowns by size, as above.
+        pub p50_slowdown_by_size: Vec<Option<f64>> = Number,
+        /// The slowdown that 95 % do not exceed, by size as above.
+        pub p95_slowdown_by_size: Vec<Option<f64>> = Number,
         /// The slowdown that 99 % do not exceed, by size as above.
         pub p99_slowdown_by_size: Vec<Option<f64>> = Number,
+        /// The slowdown that 99.9 % do not exceed, by size as above.
+        pub p999_slowdown_by_size: Vec<Option<f64>> = Number,
     }
 }
 
@@ -333,6 +339,7 @@ impl TransferResult {
         let factor = |millionths: f64| millionths * SLOWDOWN;
         let TransferCount { completion, slowdown, by_size, .. } = count;
         let completion_at = |p| completion.quantile(p).map(seconds);
+        let by_size_at = |p| by_size.iter().map(|own| own.quantile(p).map(factor)).collect();
         Self {
             name,
             completed: completion.count(),
@@ -350,10 +357,10 @@ impl TransferResult {
             p99_slowdown: slowdown.quantile(0.99).map(factor),
             completed_by_size: by_size.iter().map(Distribution::count).collect(),
             mean_slowdown_by_size: by_size.iter().map(|own| own.mean().map(factor)).collect(),
-            p99_slowdown_by_size: by_size
-                .iter()
-                .map(|own| own.quantile(0.99).map(factor))
-                .collect(),
+            p50_slowdown_by_size: by_size_at(0.5),
+            p95_slowdown_by_size: by_size_at(0.95),
+            p99_slowdown_by_size: by_size_at(0.99),
+            p999_slowdown_by_size: by_size_at(0.999),
         }
     }
 }

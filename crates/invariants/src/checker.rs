@@ -185,8 +185,7 @@ impl Checker {
         towards: &Towards,
         place: Place<'_>,
     ) -> Option<Key> {
-        let route = self.places.route(packet.route).unwrap_or_default();
-        let places = &self.places;
+        let (route, places) = (packet.route, &self.places);
         let key = self.ledger.identify(packet, &|entry| towards.fit(entry, route, places));
         self.check(Must::PacketKnown, place, key.is_some(), || show(packet));
         let key = key?;

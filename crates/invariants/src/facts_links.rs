@@ -272,8 +272,7 @@ impl Checker {
         self.check(Must::MarkCapable, place, capable, || show(packet));
         // As it arrives, or as it leaves the queue.
         let arrives = Towards::Links(vec![link]);
-        let route = self.places.route(packet.route).unwrap_or_default();
-        let fit = |entry: &Entry| arrives.fit(entry, route, &self.places);
+        let fit = |entry: &Entry| arrives.fit(entry, packet.route, &self.places);
         let best = self.ledger.find(packet, &fit).and_then(|key| self.ledger.get(key));
         let before = best.filter(|entry| fit(entry) == Fit::There);
         let before = before.map(|entry| entry.packet.ecn());

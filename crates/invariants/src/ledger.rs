@@ -88,10 +88,9 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns true if it has crossed `link` of its `route`, and has not come to another.
-    pub(crate) fn is_beyond(&self, link: usize, route: &[usize]) -> bool {
-        let last = self.hops.checked_sub(1).and_then(|last| route.get(last));
-        self.at == Whereabouts::Between && last == Some(&link)
+    /// Returns true if it has crossed `link`, and has not come to another.
+    pub(crate) fn is_beyond(&self, link: usize) -> bool {
+        self.at == Whereabouts::Between && self.last_link == Some(link)
     }
 }
 

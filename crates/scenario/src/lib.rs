@@ -37,6 +37,7 @@ pub use results::columns::result_columns;
 pub use results::counted::Counted;
 pub use results::gauges::{GaugeName, Gauges, UnknownGauge};
 pub use results::hosts::HostResult;
+pub use results::pairs::PairResult;
 pub use results::spread::{Quantiles, Spread};
 pub use results::tags::TagResult;
 pub use results::{FlowResult, GroupResult, LinkResult, RunResult};

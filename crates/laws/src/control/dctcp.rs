@@ -29,15 +29,22 @@ parameters! {
         gain: f64 = 0.0625, "RFC 8257, section 4.2";
         /// That share before the first window was observed, 0 to 1.
         initial_share: f64 = 1.0, "RFC 8257, section 3.3";
+        /// Segments that marks leave of the window at least: 2 under Linux. 1 if left out: then the
+        /// next segment waits for the retransmission timer if that is marked as well.
+        min_window: Option<u32>, "RFC 3168, section 6.1.2; Linux 6.6 (2023), \
+                                  net/ipv4/tcp_dctcp.c: dctcp_ssthresh";
     }
 }
 
 fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
-    let DctcpParameters { gain, initial_share } = DctcpParameters::read(section)?;
+    let DctcpParameters { gain, initial_share, min_window } = DctcpParameters::read(section)?;
     require(section, "gain", gain, gain > 0.0 && gain <= 1.0, "above 0 and up to 1")?;
     let fine = (0.0..=1.0).contains(&initial_share);
     require(section, "initial_share", initial_share, fine, "0 to 1")?;
-    Ok(Box::new(move || Box::new(Dctcp::new(gain, initial_share))))
+    let floor = min_window.unwrap_or(1);
+    require(section, "min_window", f64::from(floor), (1..=1000).contains(&floor), "1 to 1000")?;
+    let floor = f64::from(floor);
+    Ok(Box::new(move || Box::new(Dctcp { floor, ..Dctcp::new(gain, initial_share) })))
 }
 
 /// The window grows as Reno's does, and losses halve it as they do that (RFC 8257, sections 3.4 and
@@ -45,6 +52,8 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
 struct Dctcp {
     growth: Growth,
     gain: f64,
+    /// Segments that marks leave of the window at least.
+    floor: f64,
     /// DCTCP.Alpha.
     share: f64,
     /// DCTCP.BytesAcked and DCTCP.BytesMarked.
@@ -56,7 +65,8 @@ struct Dctcp {
 
 impl Dctcp {
     fn new(gain: f64, share: f64) -> Self {
-        Self { growth: Growth::default(), gain, share, acked: 0, marked: 0, window_end: 0 }
+        let growth = Growth::default();
+        Self { growth, gain, floor: 1.0, share, acked: 0, marked: 0, window_end: 0 }
     }
 }
 
@@ -72,6 +82,9 @@ impl CongestionControl for Dctcp {
         // Section 3.3, step 9: marks take alpha/2 of the window, all else half.
         let part = if signal == Signal::Ecn { self.share / 2.0 } else { 0.5 };
         reduce(window, signal, flight, |bytes| bytes * (1.0 - part));
+        if signal == Signal::Ecn {
+            window.cwnd = window.cwnd.max(self.floor * window.smss);
+        }
     }
 
     fn needs(&self) -> ControlNeeds {
@@ -137,6 +150,13 @@ mod tests {
         assert_eq!(reduced(0.25, Signal::Ecn), (17_500.0, 17_500.0));
         assert_eq!(reduced(0.25, Signal::Loss), (10_000.0, 10_000.0));
         assert_eq!(reduced(0.25, Signal::Timeout { first: true }), (1000.0, 10_000.0));
+        // Two segments are left where that is the least, one otherwise.
+        for (floor, left) in [(1.0, 1000.0), (2.0, 2000.0)] {
+            let mut w = Window { cwnd: 2000.0, ssthresh: 9000.0, smss: 1000.0 };
+            let mut dctcp = Dctcp { floor, ..Dctcp::new(0.5, 1.0) };
+            dctcp.congested(&mut w, Signal::Ecn, 2000.0, Time::ZERO);
+            assert_eq!((w.cwnd, w.ssthresh), (left, 2000.0));
+        }
         let (mut dctcp, mut w) =
             (Dctcp::new(0.5, 1.0), Window { cwnd: 1000.0, ssthresh: 9000.0, smss: 1000.0 });
         dctcp.acknowledged(&mut w, &Ack { ece: true, ..acked(1000.0) });

@@ -37,6 +37,7 @@ choice! {
         /// Each way is as likely as the others, whatever came before.
         Random = "random",
         /// One after the other, whatever flow they belong to; where each switch begins is random.
+        /// Regular streams can fall into step with it, so that each takes a way of its own.
         InTurn = "in_turn",
     }
 }

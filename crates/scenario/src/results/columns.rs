@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::results::classes::ClassResult;
 use crate::results::counted::Counted;
 use crate::results::drops::DropReasons;
+use crate::results::pairs::PairResult;
 use crate::results::spread::{Quantiles, Spread};
 use crate::results::tags::TagResult;
 use crate::results::{FlowResult, GroupResult, LinkResult, RunResult};
@@ -35,7 +36,7 @@ const ROWS: ResultColumn = ResultColumn {
 pub(crate) fn kinds(registry: &Registry) -> Vec<RowKind> {
     let transports = registry.entries::<Transports>().iter().flat_map(|entry| entry.build.rows);
     let subnetworks = registry.entries::<Subnetworks>().iter().flat_map(|entry| entry.build.rows);
-    let of_flows = [TagResult::KIND, PolicingResult::KIND, LatenessResult::KIND];
+    let of_flows = [TagResult::KIND, PolicingResult::KIND, LatenessResult::KIND, PairResult::KIND];
     let of_links = [ClassResult::KIND, SwitchResult::KIND];
     let mut kinds: Vec<RowKind> = Vec::new();
     for kind in transports.chain(&of_flows).chain(subnetworks).chain(&of_links) {

@@ -17,6 +17,7 @@ use crate::plan::switches::{Memory, SwitchPlan};
 use crate::plan::{Plan, Wired};
 use crate::results::classes::class_rows;
 use crate::results::columns::kinds;
+use crate::results::pairs::pair_rows;
 
 /// All rows of kinds that not every run has.
 pub(crate) fn tables(
@@ -30,6 +31,7 @@ pub(crate) fn tables(
     add_policing(plan, wired, &mut tables);
     add_subnetworks(plan, wired, measured, &mut tables);
     tables.add(Rows::new(class_rows(plan, wired, measured)));
+    tables.add(Rows::new(pair_rows(plan, wired, measured)));
     tables.add(Rows::new(switch_rows(plan, wired, measured)));
     tables
 }

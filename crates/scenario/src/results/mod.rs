@@ -9,6 +9,7 @@ pub(crate) mod elements;
 pub(crate) mod gauge_tables;
 pub(crate) mod gauges;
 pub(crate) mod hosts;
+pub(crate) mod pairs;
 pub(crate) mod series;
 pub(crate) mod spread;
 pub(crate) mod tags;

@@ -49,14 +49,14 @@ pub fn network(number: u64) -> Network {
     panic!("no network has the {} {}", wanted.0, wanted.1);
 }
 
-struct Draw {
+pub(crate) struct Draw {
     stream: Stream,
     registry: Registry,
     /// The mechanism that must be in it.
-    wanted: (&'static str, &'static str),
+    pub(crate) wanted: (&'static str, &'static str),
     /// Probability that a parameter is varied.
     spice: f64,
-    chosen: Vec<String>,
+    pub(crate) chosen: Vec<String>,
     /// True if links are so fast and long that the network can be divided.
     fast: bool,
     /// True if names have dots and spaces.
@@ -85,19 +85,19 @@ impl Draw {
     }
 
     /// The name of a link, a group or an aggregate.
-    fn named(&self, kind: &str, number: usize) -> String {
+    pub(crate) fn named(&self, kind: &str, number: usize) -> String {
         if self.dotted { format!("{kind}{number}.{kind} 1") } else { format!("{kind}{number}") }
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.stream.below(n as u64) as usize
     }
 
-    fn chance(&mut self, p: f64) -> bool {
+    pub(crate) fn chance(&mut self, p: f64) -> bool {
         self.stream.happens(p)
     }
 
-    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
 
@@ -107,7 +107,7 @@ impl Draw {
     }
 
     /// A mechanism of `category` as it stands behind its key: the wanted one, or any.
-    fn mechanism(&mut self, category: &str, depth: u32) -> String {
+    pub(crate) fn mechanism(&mut self, category: &str, depth: u32) -> String {
         let shelf = self.registry.shelves().find(|shelf| shelf.name() == category);
         let entries = shelf.map_or(Vec::new(), |shelf| shelf.entries());
         let missing = !self.chosen.contains(&format!("{} {}", self.wanted.0, self.wanted.1));
@@ -200,6 +200,12 @@ impl Draw {
         }
         if self.wants("fairness") || self.chance(0.1) {
             text += &self.ring();
+            return text;
+        }
+        if ["path", "pairs", "fabric"].iter().any(|category| self.wants(category))
+            || self.chance(0.08)
+        {
+            text += &self.fabric();
             return text;
         }
         // What calls, paced sources and ports need comes together.
@@ -367,7 +373,7 @@ impl Draw {
         text
     }
 
-    fn tcp(&mut self, group: usize) -> String {
+    pub(crate) fn tcp(&mut self, group: usize) -> String {
         let traffic = if self.wants("sizes") || self.chance(0.1) {
             let (sizes, rate) = (self.mechanism("sizes", 0), self.one_of(&[2, 20, 200]));
             let connection = self.one_of(&["fresh", "persistent"]);

@@ -104,8 +104,8 @@ fn an_emptied_network_has_lost_nothing() {
             // ECN-capable packets of TCP are PCN traffic to a meter; datagrams are neither.
             let any = |names: &[&str]| names.iter().any(|name| mechanism.contains(name));
             let core = link(&result, "core");
-            let ce = any(&["ecn = true", "fq_codel", "cake", "efci"])
-                || any(&["excess_meter", "px_meter", "sr_meter", "{ step ="]);
+            let ce = any(&["ecn = true", "fq_codel", "cake", "efci", "step ="])
+                || any(&["excess_meter", "px_meter", "sr_meter"]);
             // Classic packets of DualPI2 have the square of a probability, which can be too small.
             if !any(&["dualpi2"]) {
                 assert_eq!(core.marks > 0, ce && load != "udp", "{what}");

@@ -25,13 +25,10 @@ fn network(place: &str, key: &str, value: &str) -> String {
             format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{ profile = \"rfc\" }}"),
         ),
         ("flows.NAME", "pairs") => {
-            let flows = format!("[flows.x]\nfrom = \"dc\"\nto = \"dc\"\n{own}\n{cbr}\n");
-            return format!("{HEAD}{FABRIC}fat_tree = {{ k = 4 }}\n{flows}");
+            let flow = format!("from = [\"a\", \"b\"]\nto = [\"a\", \"b\"]\n{own}\n{cbr}\n");
+            return format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{flow}");
         }
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
-        ("fabrics.NAME", _) => {
-            return format!("{HEAD}{FABRIC}fat_tree = {{ k = 4 }}\n{own}\n{BETWEEN}{cbr}\n");
-        }
         ("flows.NAME.tcp", _) => {
             (String::new(), format!("[flows.x.tcp]\nprofile = \"rfc\"\n{own}"))
         }
@@ -49,6 +46,11 @@ fn network(place: &str, key: &str, value: &str) -> String {
             let ring =
                 "stations = [\"a\", \"b\", \"c\"]\nrate = \"622.08 Mbit/s\"\ndelay = \"50 us\"";
             return format!("{HEAD}[rings.r]\n{ring}\n{own}\n[flows.x]\n{ENDS}{cbr}\n");
+        }
+        ("fabrics.NAME", key) => {
+            let shape = if key == "path" { "fat_tree = { k = 4 }\n" } else { "" };
+            let flow = "from = \"f.h0\"\nto = \"f.h3\"\ncount = 4\n";
+            return format!("{HEAD}[fabrics.f]\n{RATE}{shape}{own}\n[flows.x]\n{flow}{cbr}\n");
         }
         ("switches.NAME", _) => {
             let switch = format!("[switches.a]\nmemory = \"12 kB\"\n{own}\n");
@@ -69,8 +71,6 @@ fn network(place: &str, key: &str, value: &str) -> String {
 const HEAD: &str = "duration = \"4 s\"\nrecord = { series = \"100 ms\" }\n";
 const ENDS: &str = "from = \"a\"\nto = \"b\"\n";
 const CBR: &str = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
-const FABRIC: &str = "[fabrics.dc]\nrate = \"1 Mbit/s\"\n";
-const BETWEEN: &str = "[flows.x]\nfrom = \"dc.h0\"\nto = \"dc.h1\"\n";
 const RATE: &str = "rate = \"1 Mbit/s\"\n";
 const DELAY: &str = "delay = \"10 ms\"\n";
 const LIMITED: &str = "queue = { droptail = { limit = \"20 packets\" } }";
@@ -106,8 +106,8 @@ fn every_example_runs_and_shows_the_probes_of_its_entry() {
                     format!("{HEAD}[{}.r]\n{example}\n[flows.x]\n{ENDS}{CBR}\n", entry.name)
                 }
                 Shapes::NAME => {
-                    let shape = format!("{} = {{ {} }}", entry.name, inline(example));
-                    format!("{HEAD}{FABRIC}{shape}\n{BETWEEN}{CBR}\n")
+                    let value = format!("{{ {} }}", inline(example));
+                    network(shelf.place(), entry.name, &value)
                 }
                 category => {
                     let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(example));

@@ -31,6 +31,7 @@ mod early;
 mod every_mechanism;
 mod exact;
 mod extremes;
+mod fabrics;
 mod failures;
 mod fairness;
 mod frames;

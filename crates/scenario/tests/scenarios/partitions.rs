@@ -75,6 +75,32 @@ fn dual_bottleneck(more: &str) -> String {
     )
 }
 
+/// A fabric is divided at its pods: TCP with marks, losses and many ways gives the same result on
+/// up to 16 threads, with a memory in each switch and without, and whatever chooses the ways.
+#[test]
+fn a_fabric_is_divided_between_its_pods() {
+    for (path, more) in [
+        ("ecmp", ""),
+        ("spray", "buffer = { memory = \"300 kB\" }\n"),
+        ("{ flowlet = { gap = \"20 us\" } }", ""),
+    ] {
+        let path = if path.starts_with('{') { path.to_owned() } else { format!("\"{path}\"") };
+        let text = format!(
+            "duration = \"3 ms\"\n[fabrics.dc]\nfat_tree = {{ k = 4 }}\nrate = \"10 Gbit/s\"\n\
+             delay = \"1 us\"\npath = {path}\n{more}\
+             queue = {{ step = {{ threshold = \"10 packets\", limit = \"40 packets\" }} }}\n\
+             [flows.f]\nfrom = \"dc\"\nto = \"dc\"\npairs = \"random\"\nload = 0.6\n\
+             start = {{ uniform = [\"0 s\", \"2 ms\"] }}\n\
+             traffic = {{ file = {{ sizes = \"hadoop\" }} }}\n\
+             tcp = {{ control = \"dctcp\", ecn = true }}\n\
+             [flows.all]\nfrom = \"dc\"\nto = [\"dc.h2\", \"dc.h9\"]\nudp = {{}}\n\
+             traffic = {{ poisson = {{ rate = \"400 Mbit/s\", size = \"900 B\" }} }}\n"
+        );
+        assert!(check(&read(&text), &[2, 4, 16], false), "{path}");
+        check(&read(&text), &[2], true);
+    }
+}
+
 /// A run on several cores is the same run: two bottlenecks with TCP, ECN and SACK blocks there and
 /// back, losses, and datagrams, on up to 16 threads.
 #[test]
