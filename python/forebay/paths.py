@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 __all__ = ["SECTIONS", "as_key", "joined", "names_below", "names_of", "parted"]
 
-SECTIONS = ("links", "flows", "rings", "switches", "aggregates")
+SECTIONS = ("links", "flows", "rings", "fabrics", "switches", "aggregates")
 """Sections whose keys are names that a scenario gives."""
 
 _BARE = re.compile(r"[\w-]*")

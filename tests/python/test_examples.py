@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import test_fabrics
 
 from forebay.run.jobs import Job, Run, check, load, run_jobs
 
@@ -562,6 +563,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "atm": atm,
     "frames": frames,
     "ring": ring,
+    "fabric": test_fabrics.example,
 }
 
 

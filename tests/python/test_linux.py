@@ -515,4 +515,5 @@ def test_examples(capsys: pytest.CaptureFixture[str], example: Path) -> None:
             assert done.returncode == 0
         return
     assert status == 2
-    assert re.match(r"forebay: error: (links|flows|rings|aggregates)\.[\w.\-\[\]]+: ", told.err)
+    sections = "links|flows|rings|fabrics|aggregates"
+    assert re.match(rf"forebay: error: ({sections})\.[\w.\-\[\]]+: ", told.err)

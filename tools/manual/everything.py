@@ -55,6 +55,7 @@ def everything() -> str:
             head += _on_node(page.kind, mechanism, ends["from"])
             link |= _on_link(page.kind, mechanism)
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+            flow |= _between(page.kind, mechanism, ends["from"])
         head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.
     return "\n".join([*head, *record]) + "\n"
@@ -63,12 +64,23 @@ def everything() -> str:
 def _on_node(kind: str, mechanism: dict[str, Any], node: str) -> list[str]:
     """The lines of a mechanism of a node."""
     memory = {"memory": "100 kB", "sharing": mechanism}
+    own = {"path": mechanism} if kind == "path" else {}
+    fabric = {"fat_tree": {"k": 4}, "rate": "10 Mbit/s", **own}
+    if kind in ("path", "pairs"):
+        return [f"fabrics.fabric-{node} = {toml(fabric)}"]
     return [f"switches.{node} = {toml(memory)}"] if kind == "sharing" else []
+
+
+def _between(kind: str, mechanism: dict[str, Any], node: str) -> dict[str, Any]:
+    """The keys of flows between the hosts of the fabric that a mechanism needs."""
+    fabric: dict[str, Any] = {"from": f"fabric-{node}", "to": f"fabric-{node}"}
+    own = {"pairs": mechanism} if kind == "pairs" else {"count": 2}
+    return {**fabric, **own} if kind in ("path", "pairs") else {}
 
 
 def _on_link(kind: str, mechanism: dict[str, Any]) -> dict[str, Any]:
     """The keys of a mechanism of a link."""
-    if kind == "sharing":
+    if kind in ("sharing", "path", "pairs"):
         return {}
     # A detector can look at the queue.
     limited = {"queue": {"droptail": {"limit": "20 packets"}}} if kind == "detector" else {}

@@ -45,7 +45,8 @@ struct Rung {
 /// fewer the buckets would cost more than they save.
 const BUCKET_EVENTS: usize = 32;
 
-/// Buckets of a rung, about, where events are much denser at its beginning than they could be later.
+/// Buckets of a rung, about, where events are much denser at its beginning than they could be
+/// later.
 const MAX_BUCKETS: u64 = 256;
 
 /// The least key of an event at `time`, in ps.

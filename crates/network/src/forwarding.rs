@@ -33,7 +33,7 @@ pub(crate) struct Rules {
     rules: Vec<Box<dyn ForwardingRule>>,
     /// The end of each route that goes by rule; of others, nothing.
     goals: Vec<Goal>,
-    /// Where the routes to each node end.
+    /// The ends of the routes to each node.
     ends: Vec<Vec<Destination>>,
 }
 

@@ -120,7 +120,7 @@ impl PackedDestination {
         Self(number | bit)
     }
 
-    /// What `node` of a fabric finds.
+    /// The element that `node` of a fabric finds.
     pub(crate) fn found_at(node: NodeId) -> Self {
         assert!(node.number() < NODE, "a network has fewer than 2^30 nodes of fabrics");
         Self(node.number() | NODE)

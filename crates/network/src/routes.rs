@@ -157,13 +157,13 @@ impl Routes {
         self.rules.add(rule)
     }
 
-    /// Have what leaves `element`, the link to a node of a fabric, go on by rule there.
+    /// Have what leaves `element`, the link to a node of a fabric, led by rule there.
     pub fn lead_to(&mut self, element: ElementId, node: NodeId) {
         *self.common_hop_of(element) =
             Hop { to: PackedDestination::found_at(node), ..Hop::default() };
     }
 
-    /// Have what leaves `element` go on to `next`, on all routes by rule: they are not listed.
+    /// Have what leaves `element` led to `next`, on all routes by rule: they are not listed.
     pub fn lead_on(&mut self, element: ElementId, next: ElementId) {
         *self.common_hop_of(element) = Hop::leading_to(next.into());
     }

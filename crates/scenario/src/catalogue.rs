@@ -2,6 +2,7 @@
 //! definitions.
 
 use forebay_elements::calls::ProbingParameters;
+use forebay_elements::fabric::{BuildShape, Shapes};
 use forebay_elements::link::{LinkKind, LinkKinds};
 use forebay_elements::policer::{BucketParameters, PeakParameters};
 use forebay_elements::{
@@ -13,6 +14,10 @@ use forebay_parameters::{
 };
 use serde_json::{Map, Value as Json, json};
 
+use crate::plan::fabrics::{
+    FABRIC_HOST_MECHANISMS, FABRICS, FAILURES, FabricFailureParameters, FabricHostParameters,
+    FabricParameters, HOSTS, MEMORY, fabric_keys,
+};
 use crate::plan::failures::FailureParameters;
 use crate::plan::sections::{
     AggregateParameters, FLOW_MECHANISMS, FlowParameters, HostParameters, LinkParameters,
@@ -39,9 +44,9 @@ pub fn catalogue(registry: &Registry) -> String {
 }
 
 /// The categories of what is chosen by name under a key of the category: not transports, kinds of
-/// links and subnetworks, each of which is a key of its own.
+/// links, subnetworks and shapes of fabrics, each of which is a key of its own.
 fn laws(registry: &Registry) -> impl Iterator<Item = &dyn Shelf> {
-    let keys = [Transports::NAME, LinkKinds::NAME, Subnetworks::NAME];
+    let keys = [Transports::NAME, LinkKinds::NAME, Subnetworks::NAME, Shapes::NAME];
     registry.shelves().filter(move |shelf| !keys.contains(&shelf.name()))
 }
 
@@ -104,6 +109,27 @@ fn sections_of_subnetwork(entry: &Entry<SubnetworkKind>) -> Vec<SectionRow> {
     own_section(path, entry, &entry.build.keys(), entry.build.sections)
 }
 
+/// The sections of fabrics: that of a fabric, its shapes, and what else stands within.
+fn sections_of_fabric(registry: &Registry) -> Vec<SectionRow> {
+    let shapes = registry.entries::<Shapes>();
+    let path = |inner: &str| format!("{FABRICS}.NAME.{inner}");
+    let shape = |entry: &Entry<BuildShape>| {
+        SectionRow::new(path(entry.name), entry.summary, entry.fields, &[])
+    };
+    let name = format!("{FABRICS}.NAME");
+    let mut rows =
+        vec![SectionRow::new(name, FABRIC, FabricParameters::FIELDS, &fabric_keys(shapes))];
+    rows.extend(shapes.iter().map(shape));
+    let (hosts, memory) = (FabricHostParameters::FIELDS, SwitchParameters::FIELDS);
+    let failures = format!("{}[]", path(FAILURES));
+    rows.extend([
+        SectionRow::new(path(HOSTS), FABRIC_HOSTS, hosts, FABRIC_HOST_MECHANISMS),
+        SectionRow::new(path(MEMORY), FABRIC_MEMORY, memory, SWITCH_MECHANISMS),
+        SectionRow::new(failures, FABRIC_FAILURES, FabricFailureParameters::FIELDS, &[]),
+    ]);
+    rows
+}
+
 /// The `inner` sections of that at `path`.
 fn within(path: &str, inner: &[InnerSection]) -> Vec<SectionRow> {
     let row =
@@ -159,6 +185,14 @@ const FAILURE: &str =
 /// Memory of a switch.
 const SWITCH: &str = "A switch, which is a node: the links that leave it share one memory.";
 
+/// A fabric, and what stands within.
+const FABRIC: &str = "A fabric: the switches of a data centre, their hosts, and the links between \
+                      them. Its shape is a key of its own.";
+const FABRIC_HOSTS: &str = "The hosts of a fabric: the links from them to their switches.";
+const FABRIC_MEMORY: &str = "The memory of each switch of a fabric, which its ports share.";
+const FABRIC_FAILURES: &str =
+    "A link of a fabric that fails and comes back, both directions of it.";
+
 /// Mechanisms of a link.
 const LINK_KEYS: [&str; 6] =
     ["queue", "conditioner", "shaper", "detector", "explicit_rate", "impairment"];
@@ -190,6 +224,7 @@ fn sections(registry: &Registry) -> Vec<SectionRow> {
     rows.extend(registry.entries::<LinkKinds>().iter().flat_map(sections_of_link));
     rows.extend([row("links.NAME.failure", FAILURE, FailureParameters::FIELDS, &[])]);
     rows.extend(registry.entries::<Subnetworks>().iter().flat_map(sections_of_subnetwork));
+    rows.extend(sections_of_fabric(registry));
     rows.push(row("switches.NAME", SWITCH, SwitchParameters::FIELDS, SWITCH_MECHANISMS));
     rows.push(row("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &keys));
     rows.extend(transports.iter().flat_map(sections_of));
@@ -318,6 +353,7 @@ pub fn schema(registry: &Registry) -> String {
         ("policing", object(PolicingParameters::FIELDS, inner)),
         ("traffic", choice("traffic")),
         ("linked", json!({ "type": "array", "items": choice("traffic") })),
+        ("pairs", choice("pairs")),
     ]);
     let on_aggregate = [
         ("admission", choice("admission")),
@@ -334,7 +370,8 @@ pub fn schema(registry: &Registry) -> String {
     let mut schema = object(
         ScenarioParameters::FIELDS,
         links.into_iter().chain(subnetworks).chain([
-            ("switches", named(object(SwitchParameters::FIELDS, [("sharing", choice("sharing"))]))),
+            (FABRICS, named(fabric(registry))),
+            ("switches", named(switch(registry))),
             ("aggregates", named(object(AggregateParameters::FIELDS, on_aggregate))),
             ("hosts", named(object(HostParameters::FIELDS, []))),
             ("flows", named(object(FlowParameters::FIELDS, on_flow))),
@@ -351,6 +388,30 @@ pub fn schema(registry: &Registry) -> String {
         schema["$defs"][category] = choice(category);
     }
     schema.to_string()
+}
+
+/// The section of a switch, or that of the memory of each switch of a fabric.
+fn switch(registry: &Registry) -> Json {
+    object(SwitchParameters::FIELDS, [("sharing", choice(registry, "sharing"))])
+}
+
+/// The section of a fabric.
+fn fabric(registry: &Registry) -> Json {
+    let queue = || ("queue", choice(registry, "queue"));
+    let conditioner = choice(registry, "conditioner");
+    let failure = object(FabricFailureParameters::FIELDS, []);
+    let inner = [
+        queue(),
+        ("conditioners", json!({ "type": "array", "items": conditioner.clone() })),
+        ("conditioner", conditioner),
+        ("path", choice(registry, "path")),
+        (HOSTS, object(FabricHostParameters::FIELDS, [queue()])),
+        (MEMORY, switch(registry)),
+        (FAILURES, json!({ "type": "array", "items": failure })),
+    ];
+    let shapes = registry.entries::<Shapes>().iter();
+    let shapes = shapes.map(|entry| (entry.name, object(entry.fields, [])));
+    object(FabricParameters::FIELDS, shapes.chain(inner))
 }
 
 /// The section of a transport.

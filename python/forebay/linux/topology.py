@@ -24,6 +24,11 @@ class Topology:
         self.links, self.flows, *others = (_views(values, section) for section in SECTIONS)
         for view in (view for views in others for view in views.values()):
             remarks.refuse(view.path, "Linux has none; the nearest is links and flows")
+        for flow in self.flows.values():
+            for key in ("from", "to"):
+                if flow.text(key).startswith("["):
+                    text = "a list of nodes; in Linux a group has one node at each end"
+                    remarks.refuse(f"{flow.path}.{key}", text)
         self.ends = {
             name: (link.text("from"), link.text("to")) for name, link in self.links.items()
         }

@@ -24,6 +24,7 @@ TITLES = {
     "links": "Links",
     "flows": "Groups of flows",
     "rings": "Rings",
+    "fabrics": "Fabrics",
     "switches": "Switches",
     "aggregates": "Aggregates",
 }
@@ -292,8 +293,27 @@ def _traffic(entry: _Entry) -> str:
     return ", ".join(word for word in (entry.laws("traffic"), linked) if word)
 
 
+def _shape(entry: _Entry) -> str:
+    """The shape of a fabric, with its parameters."""
+    words = []
+    for key, below in entry.values.items():
+        if key in FABRIC_KEYS or key in FABRIC_SECTIONS or below.leaf is not None:
+            continue
+        inner = ", ".join(_parameters(below))
+        words.append(VARIED if entry.varies(key) else f"{key} ({inner})" if inner else key)
+    return _cut(", ".join(words))
+
+
+def _beside_fabric(entry: _Entry) -> str:
+    others = [key for key in entry.values if key not in FABRIC_SECTIONS]
+    return _further(entry, others)
+
+
 LINK_KEYS = ("rate", "delay", "queue", "reverse", "duplex", "profile", "schedule", "trace")
 FLOW_KEYS = ("count", "traffic", "linked")
+FABRIC_KEYS = ("rate", "delay", "path", "queue")
+FABRIC_SECTIONS = ("hosts", "buffer", "failures", "conditioner", "conditioners")
+"""Keys of a fabric that are neither its shape nor columns."""
 
 HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
     "links": (
@@ -311,6 +331,15 @@ HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
         ("rate", lambda entry: entry.leaf("rate")),
         ("fairness", lambda entry: entry.laws("fairness")),
         ("besides", lambda entry: _further(entry, ("stations", "rate", "fairness"))),
+    ),
+    "fabrics": (
+        ("name", _name),
+        ("shape", _shape),
+        ("rate", lambda entry: entry.leaf("rate")),
+        ("delay", lambda entry: entry.leaf("delay")),
+        ("path", lambda entry: entry.laws("path")),
+        ("queue", lambda entry: entry.laws("queue")),
+        ("besides", _beside_fabric),
     ),
     "switches": (
         ("name", _name),
@@ -337,7 +366,7 @@ HEADS: Mapping[str, Sequence[tuple[str, Callable[[_Entry], str]]]] = {
 }
 """Columns of the short tables; those with nothing in them are left out."""
 
-OWN = {"links": 4, "rings": 3, "switches": 1, "aggregates": 2, "flows": 3}
+OWN = {"links": 4, "rings": 3, "fabrics": 2, "switches": 1, "aggregates": 2, "flows": 3}
 """The first columns, in which sections may differ that are merged where there are many."""
 
 

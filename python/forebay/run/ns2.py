@@ -47,6 +47,7 @@ def ns2_lines(
             "--ns2: no packet trace was recorded; set record.trace, the most rows that it may "
             "have, in the scenario, or --set record.trace=100000"
         )
+    _refuse_many(scenario)
     writer = _Writer(scenario, resolved or {})
     rows = zip(*(trace[name] for name in _COLUMNS), strict=True)
     timed = [line for row in rows for line in writer.lines(_Event(*row))]
@@ -55,6 +56,19 @@ def ns2_lines(
     heads = [f"# node {number} {name}" for name, number in writer.nodes.items()]
     heads += [f"# flow {number} {name}" for name, number in writer.flows.items()]
     return heads + events
+
+
+def _refuse_many(scenario: Mapping[str, Any]) -> None:
+    """Refuse a scenario with fabrics or lists of nodes: a row of its trace does not say between
+    which nodes the packet is."""
+    where = [f"fabrics.{as_key(name)}" for name in scenario.get("fabrics", {})]
+    for name, group in scenario.get("flows", {}).items():
+        lists = [end for end in ("from", "to") if isinstance(group.get(end), list)]
+        where += [f"flows.{as_key(name)}.{end}" for end in lists]
+    if where:
+        raise UserError(
+            f"--ns2: {where[0]}: the format has flows from a node to a node over links of [links]"
+        )
 
 
 _COLUMNS = ("time_s", "event", "link", "flow", "number", "size_bytes", "kind")

@@ -146,6 +146,30 @@ class Network:
         given = {"stations": nodes, "rate": rate, "fairness": fairness, **parameters}
         return self._add("rings", name, given)
 
+    def fabric(
+        self,
+        name: str,
+        *,
+        rate: str,
+        delay: str | None = None,
+        path: Mechanism | str | Mapping[str, Any] | None = None,
+        queue: Mechanism | str | Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Network:
+        """Add a fabric: the switches of a data centre, their hosts, and the links between them.
+
+        Its shape is a dictionary among `parameters`: `fat_tree={"k": 8}`, or
+        `leaf_spine={"leaves": 4, "spines": 2, "hosts": 16}`. `rate` is that of the links of hosts,
+        `delay` that of each link, `path` says which of several ways packets take (`forebay.path`;
+        ECMP if left out), and `queue` is that of all ports. Parameters are those of a fabric in a
+        scenario file: `hosts` (a dictionary of what differs on links of hosts), `buffer` (one of
+        the memory that each switch has) and `failures` (a list of dictionaries). Flows name the
+        fabric for all its hosts, or nodes such as `"dc.h0"`. See `forebay mechanisms fabrics`.
+        Returns the network. Raises `ValueError` for a name already taken.
+        """
+        given = {"rate": rate, "delay": delay, "path": path, "queue": queue}
+        return self._add("fabrics", name, {**given, **parameters})
+
     def switch(
         self,
         node: str,
@@ -191,8 +215,8 @@ class Network:
     def flows(
         self,
         name: str,
-        from_: str,
-        to: str,
+        from_: str | Sequence[str],
+        to: str | Sequence[str],
         *,
         tcp: Mapping[str, Any] | None = None,
         udp: Mapping[str, Any] | None = None,
@@ -201,12 +225,14 @@ class Network:
         paced: Mapping[str, Any] | None = None,
         **parameters: Any,
     ) -> Network:
-        """Add a group of flows between two nodes: TCP unless another transport is given.
+        """Add a group of flows between two nodes, or lists of nodes, where the name of a fabric
+        stands for all its hosts: TCP unless another transport is given.
 
         `tcp`, `udp`, `media`, `calls` and `paced` hold the transport's parameters
         (`tcp=forebay.tcp(mss="536 B")`, `calls=forebay.calls(rate="450 /h", holding="3 min")`), as
         does the name of a transport of an engine of one's own among `parameters`. The others are
         those of a group of flows in a scenario file: `count` (not for calls, which come and go),
+        `pairs` of several nodes (`forebay.pairs`) and `load` instead of `count`,
         `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of `traffic`:
         a list, the flows of one call), `aggregate` (for calls), `policing`, `late_after`, `start`,
         `stop`, `route`, `precedence`, and `host` and `to_host`, the names of machines behind the
@@ -220,7 +246,7 @@ class Network:
         if not transport and not parameters.keys() & set(catalogue().transports):
             transport = {"tcp": {}}
         return self._add(
-            "flows", name, {"from": str(from_), "to": str(to), **transport, **parameters}
+            "flows", name, {"from": _ends(from_), "to": _ends(to), **transport, **parameters}
         )
 
     def host(self, name: str, **parameters: Any) -> Network:
@@ -468,12 +494,13 @@ class Network:
         parts = {
             "links": "links",
             "rings": "rings",
+            "fabrics": "fabrics",
             "switches": "switches",
             "flows": "groups of flows",
             "aggregates": "aggregates",
         }
         counted = {words: len(self._document.get(key, {})) for key, words in parts.items()}
-        rare = ("rings", "switches", "aggregates")
+        rare = ("rings", "fabrics", "switches", "aggregates")
         shown = [f"{n} {words}" for words, n in counted.items() if n or words not in rare]
         return f"<Network {self.name!r}: {', '.join(shown)}>"
 
@@ -493,6 +520,11 @@ class Network:
             raise ValueError(f'{section}: "{name}" is already taken')
         table[name] = plain(parameters)
         return self
+
+
+def _ends(nodes: str | Sequence[str]) -> str | list[str]:
+    """The nodes at one end of flows as a scenario has them: one, or a list."""
+    return str(nodes) if isinstance(nodes, str) else [str(node) for node in nodes]
 
 
 def _lists(values: Mapping[str, Any]) -> dict[str, list[Any]]:

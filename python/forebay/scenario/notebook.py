@@ -28,7 +28,7 @@ def network_html(name: str, document: Mapping[str, Any]) -> str:
         [
             group,
             str(flows.get("count", 1)),
-            f"{flows.get('from', '?')} to {flows.get('to', '?')}",
+            f"{_nodes(flows.get('from', '?'))} to {_nodes(flows.get('to', '?'))}",
             next((key for key in catalogue().transports if key in flows), "tcp"),
         ]
         for group, flows in document.get("flows", {}).items()
@@ -37,6 +37,11 @@ def network_html(name: str, document: Mapping[str, Any]) -> str:
     heads = ("group of flows", "flows", "from, to", "transport")
     duration = html_text(str(document.get("duration", "")))
     return f"<p><b>{html_text(name)}</b>, {duration}</p>{svg}{html_table(heads, rows)}"
+
+
+def _nodes(named: Any) -> str:
+    """The nodes at one end of flows: one, or a list."""
+    return ", ".join(map(str, named)) if isinstance(named, list) else str(named)
 
 
 def mechanism_html(kind: str, name: str, parameters: Mapping[str, Any]) -> str:

@@ -73,8 +73,9 @@ def topology_of(scenario: Mapping[str, Any]) -> Topology:
             found.links.append(Link(f"{name}[{index}]", ends, _label(ring)))
     for _, flows in _tables(scenario, "flows"):
         for key, counts in (("from", found.sources), ("to", found.targets)):
-            node = str(flows.get(key, "?"))
-            counts[node] = counts.get(node, 0) + 1
+            named = flows.get(key, "?")
+            for node in map(str, named if isinstance(named, list) else [named]):
+                counts[node] = counts.get(node, 0) + 1
     return found
 
 

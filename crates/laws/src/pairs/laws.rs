@@ -9,7 +9,8 @@ use super::contract::{NodeSets, Pairing};
 pub(super) const ALL: Entry<BuildPairs> = Entry {
     name: "all",
     summary: "Every pair of different nodes in turn: all to all, or all to one.",
-    source: "-",
+    source: "Dally and Towles, Principles and Practices of Interconnection Networks, Morgan \
+             Kaufmann, 2004, section 3.2",
     example: "",
     fields: &[],
     probes: &[],

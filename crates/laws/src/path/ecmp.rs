@@ -33,7 +33,7 @@ parameters! {
     pub struct EcmpParameters {
         /// True if each switch hashes in its own way. Otherwise the switches of two tiers choose
         /// alike, and some ways are never taken (polarisation).
-        salted: bool = true, "-";
+        salted: bool = true, "draft-li-rtgwg-hash-polarization-mitigation-00";
     }
 }
 

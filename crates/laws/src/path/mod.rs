@@ -73,7 +73,7 @@ mod tests {
         Packet::data(Time::ZERO, FlowId::of_number(flow), number, 1500, RouteId::new(0))
     }
 
-    /// How often each way was chosen.
+    /// Counts of choices, by way.
     #[derive(Debug)]
     pub(super) struct Choices(Vec<u32>);
 

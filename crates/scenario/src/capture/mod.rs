@@ -34,8 +34,18 @@ pub(crate) const CAPTURED_PACKET: u64 = 250;
 /// The beginning of the names of tables that are captures.
 const TABLE: &str = "capture-";
 
-/// Refuse to capture what is no link.
+/// Refuse to capture what is no link, and where flows have several nodes: packets of a capture have
+/// the addresses of two.
 pub(crate) fn check_captures(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
+    let several = plan.flows.iter().find(|flow| flow.between.is_some());
+    if let (Some(flow), Some([_, ..])) = (several, plan.record.capture.as_deref()) {
+        let message = format!(
+            "{} leads between several nodes, or hosts of a fabric; captures have flows with one \
+             node at each end",
+            flow.path
+        );
+        return Err(section.fail("capture", message));
+    }
     for name in plan.record.capture.iter().flatten() {
         let link = plan.links.iter().find(|link| link.name == *name);
         let links = plan.links.iter().filter(|link| link.inner.is_none());

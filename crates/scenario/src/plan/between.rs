@@ -106,6 +106,7 @@ impl Between {
         refuse_others(section, parameters)?;
         let (entry, inner) = choose_or::<Pairs>(section, "pairs", pairs::DEFAULT)?;
         let pairing = (entry.build)(&inner)?;
+        pairing.count(&sets).map_err(|why| section.fail("pairs", why))?;
         let path = format!("{}.pairs", section.path());
         let mut between = Self { nodes, sets, pairing, path, links: BTreeMap::new() };
         between.links = between.find_links(section, network)?;

@@ -70,13 +70,7 @@ pub(crate) fn read_flow(
         FlowParameters::read_among(section, &[keys.as_slice(), FLOW_MECHANISMS].concat())?;
     check_times(section, &parameters, network.duration)?;
     let tags = check_tags(section, parameters.tags.as_ref())?;
-    if parameters.count == 0 {
-        return Err(section.fail("count", "is zero; a group has at least one flow"));
-    }
-    if parameters.precedence > 63 {
-        let message = format!("{} is too large; allowed are 0 to 63", parameters.precedence);
-        return Err(section.fail("precedence", message));
-    }
+    check_numbers(section, &parameters)?;
     let entry = transport_of(section, transports)?;
     let between = Between::read(section, &parameters, network)?;
     let (there, back) = match &between {
@@ -140,6 +134,18 @@ pub(crate) fn read_flow(
         late,
         tags,
     })
+}
+
+/// Refuse a number of flows or a precedence that is out of range.
+fn check_numbers(section: &Section<'_>, parameters: &FlowParameters) -> Result<(), Problem> {
+    if parameters.count == 0 {
+        return Err(section.fail("count", "is zero; a group has at least one flow"));
+    }
+    if parameters.precedence > 63 {
+        let message = format!("{} is too large; allowed are 0 to 63", parameters.precedence);
+        return Err(section.fail("precedence", message));
+    }
+    Ok(())
 }
 
 /// Number of flows whose bytes are `load` of what twice the bisection of their fabric carries while
@@ -420,7 +426,7 @@ impl FlowPlan {
         calls.expect("only calls belong to an aggregate").class(group)
     }
 
-    /// The flows from number `from` of the group on, `count` of them, of which `first` is the first.
+    /// The flows from number `from` of the group on, `count` of them; `first` is the first of them.
     pub(crate) fn group(
         &self,
         (first, from, count): (FlowId, u32, u32),

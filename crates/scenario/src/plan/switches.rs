@@ -104,8 +104,8 @@ pub(crate) fn share_of(link: &LinkPlan<'_>, memories: &[Memory]) -> Option<Share
     link.port.map(|port| Share::new(Arc::clone(&memories[port.switch]), port.number))
 }
 
-/// Read the switches of the scenario with this `root`, beside `switches` of fabrics, and let links be
-/// their ports.
+/// Read the switches of the scenario with this `root`, beside `switches` of fabrics, and let links
+/// be their ports.
 pub(crate) fn read_switches<'a>(
     root: &Section<'a>,
     topology: &Topology,
