@@ -946,7 +946,13 @@ class _Control:
         alpha_law: Literal["linux", "rfc9438"] = ...,
         beta_ecn: float = ...,
     ) -> Mechanism: ...
-    def dctcp(self, *, gain: float = ..., initial_share: float = ...) -> Mechanism: ...
+    def dctcp(
+        self,
+        *,
+        gain: float = ...,
+        initial_share: float = ...,
+        min_window: int = ...,
+    ) -> Mechanism: ...
     def highspeed(
         self,
         *,

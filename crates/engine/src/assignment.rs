@@ -1,5 +1,5 @@
-//! Which thread runs which partitions: dynamic load balancing (Fujimoto, *Parallel and Distributed
-//! Simulation Systems*, 2000, section 4.6).
+//! Assignment of partitions to threads: dynamic load balancing (Fujimoto, *Parallel and Distributed
+//! Simulation Systems*, 2000).
 
 /// Dynamic load balancing: which thread runs which partitions. Partitions migrate when that spreads
 /// the work better; the load of each is predicted from its recent work.

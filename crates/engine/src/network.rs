@@ -178,12 +178,12 @@ impl Network {
         self.whole().core.routes.add_rule(rule)
     }
 
-    /// Have what leaves `link` go on by rule at `node` of a fabric.
+    /// Have what leaves `link` be forwarded by rule at `node` of a fabric.
     pub fn lead_to(&mut self, link: ElementId, node: NodeId) {
         self.whole().core.routes.lead_to(link, node);
     }
 
-    /// Have what leaves `link` go on to `next`, an element of its wire, on all routes by rule.
+    /// Have what leaves `link` be handed to `next`, an element of its wire, on all routes by rule.
     pub fn lead_on(&mut self, link: ElementId, next: ElementId) {
         self.whole().core.routes.lead_on(link, next);
     }

@@ -60,7 +60,7 @@ ENSEMBLES = {"s5-ensemble": _Benchmark("s1-af", replications=64, until="10 s", t
 PARTS = {"s4-million": _Benchmark("s4-million", replications=100, part=1000)}
 """Parts that benchmarks are compared with; enough replications that the time can be measured."""
 
-COUPLED = ("p1-dual-bottleneck", "p2-64-routers")
+COUPLED = ("d1-fat-tree", "p1-dual-bottleneck", "p2-64-routers")
 """Networks of several partitions, of which one run is timed on one core and on two."""
 
 

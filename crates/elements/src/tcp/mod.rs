@@ -7,6 +7,7 @@
 //! that its advertised window is constant.
 
 mod accecn;
+mod ack_routes;
 mod applications;
 mod parameters;
 mod plan;

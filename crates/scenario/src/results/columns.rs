@@ -192,6 +192,11 @@ mod tests {
         late_after = "20 ms"
         paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "uncontrolled" }
         policing = { at = "a", peak = { rate = "100 kbit/s" } }
+        [flows.both]
+        from = ["a", "b"]
+        to = ["a", "b"]
+        udp = {}
+        traffic = { cbr = { rate = "10 kbit/s", size = "100 B" } }
         [switches.a]
         memory = "90 kB"
         [rings.metro]
@@ -231,6 +236,7 @@ mod tests {
             "switches",
             "tags",
             "transfers_by_tag",
+            "pairs",
         ];
         let mut parts: Vec<_> = kinds.map(|kind| (kind, each[kind][0].clone())).into();
         let group = summed["groups"][0].clone();

@@ -106,12 +106,13 @@ fn links_that_are_down_are_avoided() {
 fn star(hosts: u32, rate: &str, delay: &str, queue: &str) -> String {
     format!(
         "[fabrics.dc]\nleaf_spine = {{ leaves = 1, spines = 0, hosts = {hosts} }}\n\
-         rate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {queue}\nhosts = {{ queue = \"droptail\" }}\n"
+         rate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {queue}\n\
+         hosts = {{ queue = \"droptail\" }}\n"
     )
 }
 
-const DCTCP: &str = "{ control = { dctcp = { min_window = 2 } }, ecn = true, mss = \"1460 B\", rto_min = \"10 ms\", \
-                     initial_window = \"rfc6928\" }";
+const DCTCP: &str = "{ control = { dctcp = { min_window = 2 } }, ecn = true, mss = \"1460 B\", \
+                     rto_min = \"10 ms\", initial_window = \"rfc6928\" }";
 
 /// DCTCP keeps the queue between K + N and K + N - A, as the sawtooth of N synchronised flows has
 /// it (Alizadeh et al., SIGCOMM 2010, equations 6, 8, 10 and 11; a round-trip time of 100 us at 10
@@ -153,7 +154,8 @@ fn packets_wait_at_a_port_as_in_the_queue_of_one_server() {
     for (load, waiting) in [(0.5, 0.5), (2.0 / 3.0, 4.0 / 3.0)] {
         let text = format!(
             "duration = \"4 s\"\n\
-             [fabrics.dc]\nleaf_spine = {{ leaves = 2, spines = 1, hosts = 32, uplink = \"1 Gbit/s\" }}\n\
+             [fabrics.dc]\n\
+             leaf_spine = {{ leaves = 2, spines = 1, hosts = 32, uplink = \"1 Gbit/s\" }}\n\
              rate = \"10 Gbit/s\"\ndelay = \"1 us\"\n\
              [flows.f]\nfrom = [{}]\nto = \"dc.h40\"\nudp = {{}}\ntraffic = {{ poisson = \
              {{ rate = \"{} bit/s\", size = \"400 B\", sizes = \"exponential\" }} }}\n\

@@ -7,7 +7,7 @@ use forebay_network::{Context, ElementCounters, FlowId, Marking, Observation, Pa
 use forebay_units::{Size, Span, Time};
 
 use super::viewers::Viewers;
-use crate::tcp::receiver::AckRoutes;
+use crate::tcp::ack_routes::AckRoutes;
 use crate::transfers::{Completed, EmptyPath, TransferCount};
 
 /// The clients at the receivers of a group of flows.

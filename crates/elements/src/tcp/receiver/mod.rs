@@ -10,6 +10,7 @@ use forebay_network::{
 use forebay_units::{Span, Time};
 
 use super::accecn::Tally;
+use super::ack_routes::AckRoutes;
 use super::applications::clients::{Clients, Place};
 use super::{EcnEcho, Recovery, TcpParameters};
 use crate::transfers::{Completed, TransferMeter};
@@ -54,32 +55,6 @@ struct Settings {
     quick: u8,
     /// Some acknowledgements are not delayed later on, either.
     prompt: bool,
-}
-
-/// Routes of acknowledgements.
-pub(super) enum AckRoutes {
-    /// One for all receivers: their senders are one element.
-    One(RouteId),
-    /// One for each.
-    Each(Box<[RouteId]>),
-}
-
-impl AckRoutes {
-    /// That of receiver `index`.
-    #[inline(always)]
-    pub(super) fn of(&self, index: u32) -> RouteId {
-        match self {
-            Self::One(route) => *route,
-            Self::Each(routes) => routes[index as usize],
-        }
-    }
-
-    fn all(&self) -> &[RouteId] {
-        match self {
-            Self::One(route) => std::slice::from_ref(route),
-            Self::Each(routes) => routes,
-        }
-    }
 }
 
 /// The state of one receiver.
