@@ -73,6 +73,17 @@ late_after = "20 ms"
 paced = { activity = { files = { rate = "100 kbit/s", start = 1.0 } }, pace = "uncontrolled" }
 policing = { at = "a", peak = { rate = "50 kbit/s", queue = "1 packet", full = "discard" } }
 
+[links.apart]
+from = "e"
+to = "f"
+rate = "1 Mbit/s"
+
+[flows.across]
+from = ["e", "f"]
+to = ["e", "f"]
+udp = {}
+traffic = { cbr = { rate = "8 kbit/s", size = "100 B" } }
+
 [switches.a]
 memory = "10 MB"
 
@@ -105,6 +116,7 @@ ASKED = {
     "lateness": ("file", "least_delay_s"),
     "rings": ("metro", "throughput_bps"),
     "switches": ("a", "mean_used_bytes"),
+    "pairs": ("across.e-f", "sent_packets"),
     "tags": ("quiet", "sent_packets"),
     "transfers_by_tag": ("quiet", "mean_completion_s"),
 }

@@ -158,6 +158,11 @@ impl Between {
         }
     }
 
+    /// The links of each way that does not go by rule.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &Vec<usize>> {
+        self.links.values()
+    }
+
     /// The longest way there, with the way back: the one that stands for all.
     pub(crate) fn longest(&self, fabrics: &Fabrics) -> (Vec<usize>, Vec<usize>) {
         let first = self.sets.from[0];

@@ -20,6 +20,8 @@ const CROSSING_S: f64 = 40e-9;
 const BARRIER_S: f64 = 2e-6;
 /// Time that a partition takes in each window besides, to exchange what it has for others.
 const WINDOW_S: f64 = 1e-6;
+/// Share of its time that a thread may take to exchange, if it could do with fewer partitions.
+const MAX_EXCHANGING: f64 = 0.015;
 /// Partitions for each thread, at most, that are tried: with several, threads share the work evenly
 /// also where it was estimated badly, and caches hold what a partition needs. With windows as short
 /// as those of a fabric, each has too little to do in one.
@@ -178,16 +180,24 @@ impl<'p> Map<'p> {
         let part_of = parts(self.work.len(), joined);
         let trials = PARTITIONS_A_THREAD.into_iter();
         let trials = trials.filter_map(|each| self.trial_of(each, &part_of, threads));
-        trials.min_by(|(one, _), (other, _)| one.total_cmp(other))
+        let mut last = None;
+        for (time, exchanging, partitions) in trials {
+            last = Some((time + exchanging, partitions));
+            if exchanging < MAX_EXCHANGING * time {
+                break;
+            }
+        }
+        last
     }
 
-    /// The same for parts that are given, with so many partitions `each` thread.
+    /// The same for parts that are given, with so many partitions `each` thread; apart, the time in
+    /// which they exchange what they have for others.
     fn trial_of(
         &self,
         each: usize,
         part_of: &[usize],
         threads: usize,
-    ) -> Option<(f64, Vec<usize>)> {
+    ) -> Option<(f64, f64, Vec<usize>)> {
         let used = self.ways.iter().filter(|way| way.used);
         let ties = used.map(|way| (part_of[way.from], part_of[way.to], way.load));
         let mut parts = Parts::new(part_of, &self.work, ties);
@@ -201,8 +211,8 @@ impl<'p> Map<'p> {
         let cut = self.ways.iter().filter(|w| w.used && partitions[w.from] != partitions[w.to]);
         let windows = cut.map(|way| way.delay).min().map_or(0.0, |delay| 1e12 / delay as f64);
         let threads = threads.min(count);
-        let each = WINDOW_S * count.div_ceil(threads) as f64;
-        Some((parts.balance(count).time(threads) + (BARRIER_S + each) * windows, partitions))
+        let time = parts.balance(count).time(threads) + BARRIER_S * windows;
+        Some((time, WINDOW_S * count.div_ceil(threads) as f64 * windows, partitions))
     }
 
     /// The partition of each element, given that of each node.
@@ -269,7 +279,8 @@ fn packets_a_second(flow: &FlowPlan, plan: &Plan<'_>, shares: &[f64]) -> f64 {
     let fastest = least(&mut flow.there.iter().map(|link| plan.links[*link].rate.bps() as f64));
     let share = || least(&mut flow.there.iter().map(|link| shares[*link]));
     let each = flow.mean_rate().map_or_else(share, |rate| rate.bps() as f64);
-    let all = (each * f64::from(flow.count)).min(fastest * flow.abreast());
+    let most = flow.rate_in_all(plan.parameters.duration).unwrap_or(f64::MAX);
+    let all = (each * f64::from(flow.count)).min(fastest * flow.abreast()).min(most);
     all / (8.0 * flow.largest.max(1) as f64)
 }
 

@@ -212,7 +212,7 @@ impl FlowPlan {
     }
 
     /// The mean rate of all its flows together, in bit/s, of flows that come to an end.
-    fn rate_in_all(&self, duration: Span) -> Option<f64> {
+    pub(crate) fn rate_in_all(&self, duration: Span) -> Option<f64> {
         let bits = 8.0 * self.facts.in_all? * f64::from(self.count);
         Some(bits / self.seconds(duration).max(f64::MIN_POSITIVE))
     }

@@ -295,6 +295,12 @@ impl FlowPlan {
         if self.count == 1 { self.name.clone() } else { format!("{}[{index}]", self.name) }
     }
 
+    /// The links of all ways that its packets can take, there and back, but those by rule.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = &Vec<usize>> {
+        let others = self.between.iter().flat_map(Between::listed);
+        [&self.there, &self.back].into_iter().chain(others)
+    }
+
     /// Number of ways side by side that its flows take.
     pub(crate) fn abreast(&self) -> f64 {
         self.between.as_ref().map_or(1.0, Between::abreast)

@@ -85,7 +85,7 @@ pub(crate) fn check_ways(
     links: &[LinkPlan<'_>],
     section: &Section<'_>,
 ) -> Result<(), Problem> {
-    for way in [&flow.there, &flow.back] {
+    for way in flow.ways() {
         for (number, SubnetworkPlan { name, kind, own }) in subnetworks.iter().enumerate() {
             let runs = runs(number, way.iter().map(|link| links[*link].inner));
             own.check_way(&runs)

@@ -53,7 +53,8 @@ fn flows_are_spread_over_ways_as_the_binomial_says() {
     let counts = ways.map(|way| departed(&result, &format!("dc.{way}")) as f64);
     let all = counts.iter().sum::<f64>();
     assert!((all - 1950.0).abs() < 5.0 * (2000.0 * 0.025 * 0.975_f64).sqrt(), "{counts:?}");
-    let chi: f64 = counts.iter().map(|count| (count - all / 4.0).powi(2) / (all / 4.0)).sum();
+    let square = |x: f64| x * x;
+    let chi: f64 = counts.iter().map(|count| square(count - all / 4.0) / (all / 4.0)).sum();
     assert!(chi < 16.3, "{counts:?}");
     // No packet strays: other core links are not on a way from pod 0 to pod 3.
     assert_eq!(departed(&result, "dc.agg2-core0"), 0);
@@ -253,4 +254,23 @@ fn pairs_of_hosts_have_rows_with_slowdowns_of_their_own_ways() {
     let took = |at: usize| rows[at].mean_completion_s.unwrap();
     assert!(took(0) < took(1) && took(1) < took(2), "{rows:?}");
     assert!(rows.iter().all(|row| (1.0..3.0).contains(&row.mean_slowdown.unwrap())), "{rows:?}");
+}
+
+/// Lists of nodes go with any links, also those of a ring, each pair by its own shortest way: every
+/// station sends to the third over the span that leads there.
+#[test]
+fn lists_of_nodes_go_with_links_and_rings() {
+    let text = "duration = \"10 ms\"\n[rings.r]\nstations = [\"a\", \"b\", \"c\", \"d\"]\n\
+                rate = \"1 Gbit/s\"\ndelay = \"1 us\"\nfairness = \"none\"\n\
+                [links.l]\nfrom = \"d\"\nto = \"e\"\nrate = \"1 Gbit/s\"\n\
+                [flows.f]\nfrom = [\"a\", \"b\", \"e\"]\nto = [\"c\", \"e\"]\nudp = {}\n\
+                traffic = { cbr = { rate = \"8 Mbit/s\", size = \"100 B\" } }\n";
+    let result = checked(text);
+    assert_eq!(result.groups[0].flows, 5);
+    let rows = result.rows::<PairResult>();
+    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["f.a-c", "f.b-c", "f.e-c", "f.a-e", "f.b-e"]);
+    assert!(rows.iter().all(|row| row.delivered_packets > 90 && row.dropped_packets == 0));
+    // From a and b to e over d, and nothing else.
+    assert!(departed(&result, "l").abs_diff(200) < 5);
 }
