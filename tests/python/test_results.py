@@ -73,12 +73,12 @@ late_after = "20 ms"
 paced = { activity = { files = { rate = "100 kbit/s", start = 1.0 } }, pace = "uncontrolled" }
 policing = { at = "a", peak = { rate = "50 kbit/s", queue = "1 packet", full = "discard" } }
 
-[links.apart]
+[links.other]
 from = "e"
 to = "f"
 rate = "1 Mbit/s"
 
-[flows.across]
+[flows.spread]
 from = ["e", "f"]
 to = ["e", "f"]
 udp = {}
@@ -116,7 +116,7 @@ ASKED = {
     "lateness": ("file", "least_delay_s"),
     "rings": ("metro", "throughput_bps"),
     "switches": ("a", "mean_used_bytes"),
-    "pairs": ("across.e-f", "sent_packets"),
+    "pairs": ("spread.e-f", "sent_packets"),
     "tags": ("quiet", "sent_packets"),
     "transfers_by_tag": ("quiet", "mean_completion_s"),
 }

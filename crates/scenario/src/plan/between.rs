@@ -189,10 +189,14 @@ impl Between {
     /// are numbered: by target, and unless `in_turn` by source.
     pub(crate) fn lanes(&self, flows: u32, in_turn: bool, streams: &Streams) -> Vec<Lane> {
         let mut pairs = self.pairing.pair(&self.sets, flows, &mut streams.named(&self.path));
+        let [from, to] = [&self.sets.from, &self.sets.to].map(|set| {
+            let places: BTreeMap<u32, usize> = set.iter().copied().zip(0..).collect();
+            move |node: u32| places[&node]
+        });
         if in_turn {
-            pairs.sort_by_key(|(_, to)| *to);
+            pairs.sort_by_key(|pair| to(pair.1));
         } else {
-            pairs.sort_unstable_by_key(|(from, to)| (*to, *from));
+            pairs.sort_by_key(|pair| (to(pair.1), from(pair.0)));
         }
         let mut lanes: Vec<Lane> = Vec::new();
         for (at, (from, to)) in (0..).zip(pairs) {

@@ -87,7 +87,7 @@ fn a_fabric_is_divided_between_its_pods() {
         let path = if path.starts_with('{') { path.to_owned() } else { format!("\"{path}\"") };
         let text = format!(
             "duration = \"3 ms\"\n[fabrics.dc]\nfat_tree = {{ k = 4 }}\nrate = \"10 Gbit/s\"\n\
-             delay = \"1 us\"\npath = {path}\n{more}\
+             delay = \"5 us\"\npath = {path}\n{more}\
              queue = {{ step = {{ threshold = \"10 packets\", limit = \"40 packets\" }} }}\n\
              [flows.f]\nfrom = \"dc\"\nto = \"dc\"\npairs = \"random\"\nload = 0.6\n\
              start = {{ uniform = [\"0 s\", \"2 ms\"] }}\n\
