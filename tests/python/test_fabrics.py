@@ -10,6 +10,7 @@ import pytest
 
 from forebay import Network, pairs, path, queue, sizes, traffic
 from forebay.run.jobs import load
+from forebay.scenario.fabric_drawing import draw_fabric
 from forebay.scenario.topology import topology_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fabric.toml"
@@ -163,3 +164,18 @@ def test_commands_without_fabrics_say_so(forebay: front.Forebay, tmp_path: Path)
     assert (done.status, "flows.f.from: a list of nodes" in done.err) == (2, True)
     done = forebay("run", listed, "--ns2", tmp_path / "trace")
     assert (done.status, "flows.f.from" in done.err) == (2, True)
+
+
+def test_a_fabric_is_drawn_with_the_loads_of_its_links() -> None:
+    """Switches stand in tiers, and lines tell the load of the busier direction, so that hot links
+    are found at a glance: of a fat tree of 4, 20 switches, 32 links between them and 16 hosts."""
+    loads = {"dc.edge0-agg1": 0.1, "dc.agg1-edge0": 0.75, "dc.agg0-core1": 0.05, "dc.h3-edge1": 0.5}
+    svg = draw_fabric("dc", {"fat_tree": {"k": 4}}, loads)
+    assert svg.count("<circle") == 20
+    # Of links that no run has, only hosts have a line.
+    assert svg.count("<title>dc.h") == 16
+    assert "<title>dc.edge0-agg1: 75 %</title>" in svg
+    assert "<title>dc.h3-edge1: 50 %</title>" in svg
+    assert draw_fabric("dc", {"leaf_spine": {"leaves": 1, "spines": 0, "hosts": 3}}, {}) != ""
+    assert draw_fabric("dc", {"fat_tree": {"k": 16}}, loads) == ""
+    assert draw_fabric("dc", {"ring_of_rings": {}}, loads) == ""

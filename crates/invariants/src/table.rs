@@ -200,7 +200,7 @@ invariants! {
     "Shared memories" {
         MemorySize "memory-size"
             "No more waits at the ports of a switch than their memory holds."
-            "Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2) (1998) 130-140, section I";
+            "Choudhury and Hahne, IEEE/ACM Trans. Netw. 6(2) (1998) 130-140";
         MemoryCount "memory-count"
             "What a memory counts for a port waits there, and what it counts in all is the sum."
             "";

@@ -211,6 +211,11 @@ impl<'a> Section<'a> {
         Ok(value)
     }
 
+    /// Echo `value` for `key`, which was left out: it follows from other values.
+    pub fn echo_derived(&self, key: &str, value: &impl Parameter) {
+        self.note(|| self.join(key), || value.show());
+    }
+
     /// Echo `contents`, a hash, of the mechanism that this section is of: one whose law is not of
     /// this build is another mechanism if its contents are others.
     pub fn echo_contents(&self, contents: &str) {

@@ -18,6 +18,7 @@ from forebay.run.documents import read_document
 from forebay.run.resolved import SHAPE, assigned_value
 from forebay.run.shown import ALWAYS, Most, proof_tables, shown_tables, tells_hosts
 from forebay.run.store import check_columns, read_tables, table_path
+from forebay.scenario.fabric_drawing import draw_fabric
 from forebay.scenario.network import Network
 from forebay.scenario.topology import draw, topology_of
 
@@ -134,13 +135,28 @@ def network_section(folder: Path, document: Mapping[str, Any]) -> list[Section]:
         for change in _changes(document["command"]):
             path, _, value = change.partition("=")
             network.set(path, assigned_value(value))
-        topology, title = topology_of(network.to_dict()), f"Topology of {document['name']}"
+        scenario = network.to_dict()
+        topology, title = topology_of(scenario), f"Topology of {document['name']}"
         drawn = "".join(draw(topology, title, look=look) for look in ("level", "upright"))
     except (UserError, ValueError, TypeError):
         # The scenario may have been moved away since; the run's figures do not need it.
         return []
     said = "Solid lines lead both ways, dashed ones one way; squares are where flows begin or end."
-    return [Section("Network", said, svg=drawn)] if drawn else []
+    sections = [Section("Network", said, svg=drawn)] if drawn else []
+    return sections + _fabrics(scenario, document)
+
+
+def _fabrics(scenario: Mapping[str, Any], document: Mapping[str, Any]) -> list[Section]:
+    """Drawings of fabrics, with the loads of their links."""
+    loads = {link["name"]: float(link.get("utilization") or 0.0) for link in document["links"]}
+    said = (
+        "Switches pod beside pod, hosts as short lines below them. Colour and width of a line are "
+        "the load of its busier direction; a link tells its own where it is pointed at."
+    )
+    fabrics = scenario.get("fabrics", {})
+    drawn = [draw_fabric(name, own, loads, f"Fabric {name}") for name, own in fabrics.items()]
+    named = zip(fabrics, drawn, strict=True)
+    return [Section(f"Fabric {name}", said, svg=svg) for name, svg in named if svg]
 
 
 def _changes(command: str) -> list[str]:

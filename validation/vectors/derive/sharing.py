@@ -1,6 +1,6 @@
 """Shared memories of switches in exact arithmetic: who may wait.
 
-Dynamic thresholds are those of Choudhury and Hahne (IEEE/ACM Trans. Netw. 6(2), 1998, section III):
+Dynamic thresholds are those of Choudhury and Hahne (IEEE/ACM Trans. Netw. 6(2), 1998):
 T(t) = alpha (B - Q(t)). Static ones are those of Irland (1978), complete sharing that of Kamoun and
 Kleinrock (1980, section II). What is reserved for a queue is apart from what is shared.
 """

@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry<BuildShape> = Entry {
     summary: "A fat tree of switches with k ports: k pods of k/2 edge and k/2 aggregation \
               switches, (k/2)^2 core switches, and k^3/4 hosts.",
     source: "Al-Fares, Loukissas and Vahdat, A scalable, commodity data center network \
-             architecture, SIGCOMM 2008, section 3",
+             architecture, SIGCOMM 2008, section 2.2",
     example: "k = 4",
     fields: FatTreeParameters::FIELDS,
     probes: &[],
@@ -23,7 +23,7 @@ parameters! {
     /// Parameters of a fat tree.
     pub struct FatTreeParameters {
         /// Ports of a switch: even, 2 to 64.
-        k: u32, "Al-Fares et al., SIGCOMM 2008, section 3.1";
+        k: u32, "Al-Fares et al., SIGCOMM 2008, section 2.2";
         /// Factor by which the hosts of an edge switch can send more than its links upwards carry:
         /// the links between switches have the rate of hosts over it.
         oversubscription: f64 = 1.0, "Al-Fares et al., SIGCOMM 2008, section 2.1";

@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry<BuildShape> = Entry {
     summary: "Two tiers of switches: every leaf is joined to every spine, and hosts to leaves. One \
               leaf without spines is a star.",
     source: "Alizadeh and Edsall, On the data path performance of leaf-spine datacenter fabrics, \
-             HOTI 2013, section II",
+             HOTI 2013",
     example: "leaves = 2\nspines = 2\nhosts = 2",
     fields: LeafSpineParameters::FIELDS,
     probes: &[],
@@ -30,7 +30,7 @@ parameters! {
         hosts: u32, "-";
         /// Factor by which the hosts of a leaf can send more than its links upwards carry. Or give
         /// the rate of these as `uplink`; 1 if neither is given.
-        oversubscription: Option<f64>, "Alizadeh and Edsall, HOTI 2013, section IV";
+        oversubscription: Option<f64>, "Alizadeh and Edsall, HOTI 2013";
         /// Rate of the links between leaves and spines. Or give `oversubscription`.
         uplink: Option<Rate>, "-";
     }

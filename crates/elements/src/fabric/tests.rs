@@ -25,7 +25,7 @@ fn shapes() -> Vec<Arc<dyn FabricShape>> {
 }
 
 /// A fat tree of k ports has k^3/4 hosts and 5 k^2/4 switches of k ports each (Al-Fares et al.,
-/// section 3.1): of 4, 16 and 20; of 48, 27,648 and 2880.
+/// section 2.2): of 4, 16 and 20; of 48, 27,648 and 2880.
 #[test]
 fn fat_trees_have_the_published_sizes() {
     for (k, hosts, switches) in [(4, 16, 20), (48, 27_648, 2880)] {

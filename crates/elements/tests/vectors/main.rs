@@ -191,7 +191,7 @@ fn wrong_vectors_of_memories_are_refused() {
 memory = { bytes = 4000, ports = 2 }
 title = "Half of a memory for one port"
 mechanism = "dynamic"
-source = "Choudhury and Hahne 1998, section III, with alpha = 1: 2 kB of 4 kB."
+source = "Choudhury and Hahne 1998, with alpha = 1: 2 kB of 4 kB."
 events = [{ port = 0, size_bytes = 1000, count = 3 }]
 parameters = {}
 expected = { taken = [2], held = [[[2000], [0]]] }

@@ -10,7 +10,7 @@ pub(super) const ALL: Entry<BuildPairs> = Entry {
     name: "all",
     summary: "Every pair of different nodes in turn: all to all, or all to one.",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, Morgan \
-             Kaufmann, 2004, section 3.2",
+             Kaufmann, 2004",
     example: "",
     fields: &[],
     probes: &[],
@@ -37,8 +37,7 @@ pub(super) const PERMUTATION: Entry<BuildPairs> = Entry {
     name: "permutation",
     summary: "Each node sends to one other, and receives from one: a random permutation without \
               fixed points.",
-    source: "Al-Fares, Loukissas and Vahdat, A scalable, commodity data center network \
-             architecture, SIGCOMM 2008, section 5; Handley et al. (NDP), SIGCOMM 2017, section 6",
+    source: "Handley et al. (NDP), SIGCOMM 2017, section 6",
     example: "",
     fields: &[],
     probes: &[],
@@ -52,7 +51,7 @@ pub(super) const INCAST: Entry<BuildPairs> = Entry {
     name: "incast",
     summary: "Many to one: each target, in turn, has flows from several different nodes at random.",
     source: "Vasudevan et al., Safe and effective fine-grained TCP retransmissions for datacenter \
-             communication, SIGCOMM 2009, section 2; Alizadeh et al. (DCTCP), SIGCOMM 2010, \
+             communication, SIGCOMM 2009; Alizadeh et al. (DCTCP), SIGCOMM 2010, \
              section 4.2.1",
     example: "fan_in = 1",
     fields: IncastParameters::FIELDS,
@@ -64,7 +63,7 @@ parameters! {
     /// Parameters of incast.
     pub struct IncastParameters {
         /// Senders of each target.
-        fan_in: u32, "Vasudevan et al., SIGCOMM 2009, section 2";
+        fan_in: u32, "Vasudevan et al., SIGCOMM 2009";
     }
 }
 

@@ -36,7 +36,7 @@ parameters! {
     pub struct FlowletParameters {
         /// The pause after which a flow may take another way: one longer than the difference
         /// between the delays of ways reorders nothing.
-        gap: Span = "500 us", "Vanini et al. (LetFlow), NSDI 2017, section 5";
+        gap: Span = "500 us", "Vanini et al. (LetFlow), NSDI 2017";
     }
 }
 

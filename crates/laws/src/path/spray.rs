@@ -46,7 +46,7 @@ parameters! {
     /// Parameters of packet spraying.
     pub struct SprayParameters {
         /// Order in which packets take the ways.
-        order: Order = "random", "Dixit et al., INFOCOM 2013, section III";
+        order: Order = "random", "Dixit et al., INFOCOM 2013";
     }
 }
 

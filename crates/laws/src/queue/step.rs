@@ -30,7 +30,7 @@ parameters! {
         limit: Option<Length>, "RFC 7567, section 2";
         /// True if packets that are not ECN-capable are dropped above the threshold, as a switch
         /// does whose threshold is that of a RED queue.
-        drop_others: bool = false, "RFC 3168, section 7; RFC 8257, section 5";
+        drop_others: bool = false, "RFC 3168, section 5; RFC 8257, section 5";
     }
 }
 

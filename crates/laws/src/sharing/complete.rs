@@ -7,7 +7,7 @@ use super::{BufferSharing, BuildSharing, MemoryFacts, PROBES, SharingFacts};
 pub(super) const ENTRY: Entry<BuildSharing> = Entry {
     name: "complete",
     summary: "Complete sharing: a packet is taken in as long as the memory has room.",
-    source: "Kamoun and Kleinrock, IEEE Trans. Commun. 28(7) (1980) 992-1003, section II (CS)",
+    source: "Kamoun and Kleinrock, IEEE Trans. Commun. 28(7) (1980) 992-1003 (CS)",
     example: "",
     fields: CompleteParameters::FIELDS,
     probes: PROBES,

@@ -25,9 +25,9 @@ parameters! {
     /// alpha B / (1 + n alpha), and B / (1 + n alpha) stays free.
     pub struct DynamicParameters {
         /// Factor on the free memory that gives what a queue may hold; above 0.
-        alpha: f64 = 1.0, "Choudhury and Hahne 1998, section III (powers of two: a shift)";
+        alpha: f64 = 1.0, "Choudhury and Hahne 1998 (powers of two: a shift)";
         /// The factors of the queues of a port, in their order, instead of `alpha`: one for each.
-        alphas: Option<Vec<f64>>, "Choudhury and Hahne 1998, section VI (loss priorities)";
+        alphas: Option<Vec<f64>>, "Hahne and Choudhury, IEEE/ACM Trans. Netw. 10(3) (2002)";
     }
 }
 

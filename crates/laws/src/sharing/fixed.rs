@@ -23,7 +23,7 @@ parameters! {
     /// share it, none more than its limit (sharing with maximum queue lengths).
     pub struct StaticParameters {
         /// Most that a queue may hold of the shared part of the memory; up to all of it.
-        limit: Size, "Irland 1978; Kamoun and Kleinrock 1980, section II (SMXQ)";
+        limit: Size, "Irland 1978; Kamoun and Kleinrock 1980 (SMXQ)";
     }
 }
 

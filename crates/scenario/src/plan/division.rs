@@ -182,7 +182,7 @@ impl<'p> Map<'p> {
         let trials = trials.filter_map(|each| self.trial_of(each, &part_of, threads));
         let mut last = None;
         for (time, exchanging, partitions) in trials {
-            last = Some((time + exchanging, partitions));
+            last = Some((time, partitions));
             if exchanging < MAX_EXCHANGING * time {
                 break;
             }

@@ -97,6 +97,9 @@ pub(crate) fn read_flow(
         Some(load) => count_of_load(section, load, &parameters, (&between, &facts), network)?,
         None => count,
     };
+    if between.is_some() && section.node("count").is_none() {
+        section.echo_derived("count", &count);
+    }
     let policing = read_policing(section, facts.calls.is_some(), &there, network.links)?;
     let own = (entry.name, &own);
     let back = way_back(&facts, section, own, &parameters, (&there, back), network)?;

@@ -95,6 +95,18 @@ pub(crate) struct LaneEnds {
     pub(crate) lane: Option<Lane>,
 }
 
+/// The senders that show the inner quantities of `flow` of a group with these `lanes`, or of the
+/// group, and the part of them that does. A group between several nodes shows none of its own.
+pub(crate) fn shown_by(lanes: &[LaneEnds], flow: Option<u32>) -> Option<(ElementId, u32)> {
+    let Some(index) = flow else {
+        return if let [only] = lanes { Some((only.senders, 0)) } else { None };
+    };
+    let first = |ends: &LaneEnds| ends.lane.map_or(0, |lane| lane.first);
+    let after = lanes.partition_point(|ends| first(ends) <= index);
+    let ends = lanes.get(after.checked_sub(1)?)?;
+    Some((ends.senders, index - first(ends) + 1))
+}
+
 impl Wired {
     /// The counters of `element`'s own, which are of type `C`.
     pub(crate) fn own_counters<C: ElementCounters>(&mut self, element: ElementId) -> &C {

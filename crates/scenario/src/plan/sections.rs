@@ -91,7 +91,7 @@ parameters! {
         /// Memory that the ports share.
         memory: Size, "-";
         /// Part of it that each queue of each port has for itself alone; the rest is shared.
-        reserved: Size = "0 B", "Choudhury and Hahne 1998, section I (minimum allocation)";
+        reserved: Size = "0 B", "Choudhury and Hahne 1998";
         /// Queues of each port as far as the memory goes: a packet of precedence p counts in queue
         /// p, or in the last one if there are fewer. Up to 64.
         queues: u32 = 1, "-";

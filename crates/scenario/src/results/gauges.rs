@@ -12,7 +12,7 @@ use forebay_network::{Counters, ElementId, FlowCount, LinkCount};
 use forebay_parameters::did_you_mean;
 use forebay_units::Time;
 
-use crate::plan::Wired;
+use crate::plan::{Wired, shown_by};
 use crate::read::names::{AGGREGATES, FLOWS, LINKS};
 use crate::results::gauge_tables::{
     CALLS, Counted, FLOW_PROBES, FLOWS_COUNTED, LINK_DELAY, LINKS_COUNTED, Per, TCP_PROBES,
@@ -264,7 +264,7 @@ fn counter(asked: Asked<'_>, quantity: &str) -> Option<(Source, Per)> {
 fn call_counter(asked: Asked<'_>, quantity: &str, places: &Places) -> Option<CallSource> {
     let (element, rows) = match asked {
         Asked::Link(..) => return None,
-        Asked::Flows(place, _) => (place.senders, vec![place.rows?]),
+        Asked::Flows(place, _) => (shown_by(&place.lanes, None)?.0, vec![place.rows?]),
         Asked::Aggregate(at) => {
             let place = &places.aggregates[at];
             (place.element?, place.rows.clone())
@@ -282,7 +282,7 @@ fn probe(
     places: &Places,
     wired: &mut Wired,
 ) -> Option<(Vec<ElementId>, u32, String, f64)> {
-    let (elements, part) = shown_by(asked, places);
+    let (elements, part) = elements_of(asked, places);
     if let (Asked::Link(_, link), true) = (asked, quantity == LINK_DELAY.name) {
         let factor = 8.0 / link.rate.bps() as f64;
         return Some((elements, part, "queue_bytes".to_owned(), factor));
@@ -291,12 +291,13 @@ fn probe(
     shown.iter().any(|name| name == quantity).then(|| (elements, part, quantity.to_owned(), 1.0))
 }
 
-fn shown_by(asked: Asked<'_>, places: &Places) -> (Vec<ElementId>, u32) {
+fn elements_of(asked: Asked<'_>, places: &Places) -> (Vec<ElementId>, u32) {
     match asked {
         Asked::Link(_, link) => (link.elements.clone(), link.part),
-        Asked::Flows(place, _) if place.rows.is_some() => (vec![place.senders], 0),
         Asked::Flows(place, at) => {
-            (vec![place.senders], at.map_or(0, |at| u32::try_from(at + 1).unwrap_or(u32::MAX)))
+            let flow = at.filter(|_| place.rows.is_none()).map(|at| at as u32);
+            let shown = shown_by(&place.lanes, flow);
+            (shown.iter().map(|(element, _)| *element).collect(), shown.map_or(0, |(_, part)| part))
         }
         Asked::Aggregate(at) => (places.aggregates[at].element.into_iter().collect(), 0),
     }
@@ -312,7 +313,9 @@ fn shows(asked: Asked<'_>, elements: &[ElementId], part: u32, wired: &mut Wired)
             }
         });
     }
-    if let Asked::Flows(FlowPlace { transport: "tcp", .. }, at) = asked {
+    if let Asked::Flows(FlowPlace { transport: "tcp", .. }, at) = asked
+        && !elements.is_empty()
+    {
         // Of a flow that has not begun nothing is shown.
         let own = if at.is_some() { TCP_PROBES } else { FLOW_PROBES };
         let controls = CONTROLS.iter().flat_map(|entry| entry.probes).map(|probe| probe.name);
@@ -342,7 +345,7 @@ fn quantities(asked: Asked<'_>, places: &Places, wired: &mut Wired) -> Vec<Gauge
         }
         Asked::Aggregate(_) => CALLS.iter().map(of).collect(),
     };
-    let (elements, part) = shown_by(asked, places);
+    let (elements, part) = elements_of(asked, places);
     let own = TCP_PROBES.iter().chain(FLOW_PROBES);
     let known: Vec<GaugeName> = own.map(named).collect();
     for name in shows(asked, &elements, part, wired) {

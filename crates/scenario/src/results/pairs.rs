@@ -23,9 +23,9 @@ columns! {
         /// The node of the receivers.
         pub to: String = Word,
         /// Number of flows.
-        pub flows: u32 = Number as "flows",
+        pub flows: u32 = Number,
         /// Data packets handed to the network, retransmissions included.
-        pub sent_packets: u64 = Packets as "sent",
+        pub sent_packets: u64 = Packets,
         /// Data packets that reached the destination, duplicates included.
         pub delivered_packets: u64 = Packets,
         /// Data packets dropped anywhere.
@@ -37,9 +37,9 @@ columns! {
         /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
         pub mean_delay_s: f64 = Seconds + headline as "mean delay" over delivered_packets,
         /// Transfers completed; of clients, none: they ask several nodes at a time.
-        pub completed: u64 = Number as "completed" if any,
+        pub completed: u64 = Number,
         /// Mean completion time of these transfers in seconds; null if there are none.
-        pub mean_completion_s: Option<f64> = Seconds as "completion" over completed,
+        pub mean_completion_s: Option<f64> = Seconds over completed,
         /// Mean slowdown of these transfers; null if there are none.
         pub mean_slowdown: Option<f64> = Number as "slowdown" over completed,
     }

@@ -10,7 +10,7 @@ use forebay_network::{
 use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::plan::flows::FlowPlan;
-use crate::plan::{Plan, Wired};
+use crate::plan::{Plan, Wired, shown_by};
 use crate::read::names::{AGGREGATES, FLOWS, LINKS};
 
 /// Returns true if `wanted` asks for the series of `name`.
@@ -111,15 +111,17 @@ impl Series {
             add(LINKS, (&link.name, link.part), elements.clone(), Rates::link(number));
         }
         let mut first = 0;
-        for (flow, element) in plan.flows.iter().zip(&wired.senders) {
+        for (flow, lanes) in plan.flows.iter().zip(&wired.lanes) {
             let count = flow.count as usize;
             // An aggregate has a table of its own.
-            let elements = if flow.aggregate.is_none() { vec![*element] } else { Vec::new() };
+            let own = shown_by(lanes, None).filter(|_| flow.aggregate.is_none());
+            let elements = own.map(|(element, _)| element).into_iter().collect();
             add(FLOWS, (&flow.name, 0), elements, Rates::flows(first, count));
             for index in single_flows(plan.record.series_of.as_deref(), flow) {
                 let name = flow.flow_name(index);
                 let at = first + index as usize;
-                add(FLOWS, (&name, index + 1), vec![*element], Rates::flows(at, 1));
+                let (element, part) = shown_by(lanes, Some(index)).expect("a flow has senders");
+                add(FLOWS, (&name, part), vec![element], Rates::flows(at, 1));
             }
             first += count;
         }

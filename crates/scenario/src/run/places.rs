@@ -5,7 +5,7 @@ use std::ops::Add;
 use forebay_network::ElementId;
 use forebay_units::{Rate, Size, Span};
 
-use crate::plan::{Plan, Wired};
+use crate::plan::{LaneEnds, Plan, Wired};
 use crate::read::names::{AGGREGATES, FLOWS, LINKS};
 
 /// The places of a network.
@@ -53,7 +53,7 @@ pub struct FlowPlace {
     pub bottleneck: Rate,
     /// Round-trip time of a full packet that finds nothing in its way, with an answer of no size.
     pub base_rtt: Span,
-    pub(crate) senders: ElementId,
+    pub(crate) lanes: Vec<LaneEnds>,
     /// Of calls, the first of their rows among those of the element.
     pub(crate) rows: Option<usize>,
 }
@@ -80,7 +80,7 @@ impl Places {
         });
         let mut flows: Vec<FlowPlace> = Vec::new();
         let mut first = 0;
-        for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
+        for (flow, lanes) in plan.flows.iter().zip(&wired.lanes) {
             let largest = Size::from_bytes(flow.largest);
             let ways = || flow.there.iter().chain(&flow.back);
             let delay = ways().map(|link| plan.links[*link].delay).fold(Span::ZERO, Span::add);
@@ -96,7 +96,7 @@ impl Places {
                 segment: flow.tcp().map_or(flow.largest, |tcp| tcp.mss.bytes()),
                 bottleneck: there().min().unwrap_or(Rate::from_bps(0)),
                 base_rtt: delay + sending,
-                senders: *senders,
+                lanes: lanes.clone(),
                 rows: flow.has_calls().then_some(0),
             });
             first += flow.count as usize;

@@ -124,13 +124,13 @@ const DCTCP: &str = "{ control = { dctcp = { min_window = 2 } }, ecn = true, mss
 /// synchronised, which brings both nearer to K.
 #[test]
 fn dctcp_keeps_its_queue_within_the_closed_forms() {
-    for (flows, high, low) in [(2, 42.0, 30.59), (10, 50.0, 23.30)] {
+    for (flows, alpha, high, amplitude) in [(2, 0.1821, 42.0, 11.41), (10, 0.4006, 50.0, 26.70)] {
         let port = format!("dc.leaf0-h{flows}");
         // The links take 24 us each, and four transmissions 3.7 us in all.
         let text = format!(
             "duration = \"300 ms\"\nwarm_up = \"60 ms\"\n{}\
              [flows.f]\nfrom = \"dc\"\nto = \"dc.h{flows}\"\ntcp = {DCTCP}\n\
-             [record]\nseries = \"10 us\"\nseries_of = [\"links.{port}\"]\n",
+             [record]\nseries = \"10 us\"\nseries_of = [\"links.{port}\", \"flows.f[1]\"]\n",
             star(flows + 1, "10 Gbit/s", "24 us", "{ step = { threshold = \"40 packets\" } }"),
         );
         let (result, tables) = record(&text);
@@ -142,9 +142,29 @@ fn dctcp_keeps_its_queue_within_the_closed_forms() {
         let most = mean(&|window| window.iter().copied().fold(0.0, f64::max));
         let least = mean(&|window| window.iter().copied().fold(f64::MAX, f64::min));
         assert!((most / high - 1.0).abs() < 0.1, "{flows}: {most}");
-        assert!((low..high).contains(&least), "{flows}: {least}");
+        assert!(((most - least) / amplitude - 1.0).abs() < 0.15, "{flows}: {least} to {most}");
+        let shares = &floats(table(&tables, "series/flows.f[1]"), "marked_share")[6000..];
+        let share = shares.iter().sum::<f64>() / shares.len() as f64;
+        // Of ten flows that are not synchronised each meets fewer marks in a window.
+        let least = if flows == 2 { 0.85 * alpha } else { 0.5 * alpha };
+        assert!((least..1.15 * alpha).contains(&share), "{flows}: {share}");
         assert!(link(&result, &port).utilization > 0.999);
     }
+}
+
+/// Packets of a flow stay in order unless they are sprayed: without losses Reno sends nothing again
+/// under ECMP, and takes what is overtaken for lost where each packet goes its own way.
+#[test]
+fn flows_stay_in_order_unless_they_are_sprayed() {
+    let again = |path: &str| {
+        let flows = "[flows.f]\nfrom = \"dc\"\nto = \"dc\"\npairs = \"permutation\"\n\
+                     tcp = { recovery = \"newreno\", window = \"400 kB\" }\n";
+        let result = run(&tree(&format!("path = \"{path}\"\n{flows}")));
+        assert_eq!(drops(&result), 0);
+        result.groups[0].counted.retransmissions
+    };
+    assert_eq!(again("ecmp"), 0);
+    assert!(again("spray") > 100);
 }
 
 /// At a port to which Poisson streams lead, packets wait as in M/M/1: load 0.5 has 0.5 of them

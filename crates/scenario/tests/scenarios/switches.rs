@@ -56,7 +56,7 @@ fn checked(text: &str) -> RunResult {
 }
 
 /// Under dynamic thresholds n ports that always have packets hold alpha B / (1 + n alpha) each, and
-/// B / (1 + n alpha) stays free (Choudhury and Hahne 1998, section III): of 120 kB with alpha = 1,
+/// B / (1 + n alpha) stays free (Choudhury and Hahne 1998): of 120 kB with alpha = 1,
 /// one port holds 60 kB and each of five 20 kB; with alpha = 2, one 80 kB and each of five 21.8 kB.
 /// Packets of a size of p are taken in by what was free before, so that it is at most alpha (B + p)
 /// / (1 + n alpha), and a port adds one when it is one short.
