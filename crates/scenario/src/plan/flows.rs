@@ -55,6 +55,10 @@ pub(crate) struct FlowPlan {
     pub(crate) tags: Vec<String>,
 }
 
+/// What is wrong with a transport between several nodes.
+const ONE_NODE: &str = "goes with one node at each end that is no host of a fabric; between \
+                        several lead tcp and udp";
+
 /// Flows of a group that get a row each unless the scenario says otherwise.
 const MAX_FLOW_ROWS: u32 = 10_000;
 
@@ -77,11 +81,10 @@ pub(crate) fn read_flow(
         Some(between) => between.longest(network.fabrics),
         None => routes(section, &parameters, entry.build.two_way, network.topology)?,
     };
-    let count = match &between {
-        Some(between) if section.node("count").is_none() && parameters.load.is_none() => {
-            between.count(section)?
-        }
-        _ => parameters.count,
+    let derived = between.as_ref().filter(|_| section.node("count").is_none());
+    let count = match derived.filter(|_| parameters.load.is_none()) {
+        Some(between) => between.count(section)?,
+        None => parameters.count,
     };
     let own = section.section(entry.name)?.expect("the key is present");
     let read = entry.build.read;
@@ -89,15 +92,13 @@ pub(crate) fn read_flow(
     let transport = read_transport(read, (section, &own), count, ways, network)?;
     let facts = transport.facts();
     if between.is_some() && !facts.spreads {
-        let message = "goes with one node at each end that is no host of a fabric; between several \
-                       lead tcp and udp";
-        return Err(section.fail(entry.name, message));
+        return Err(section.fail(entry.name, ONE_NODE));
     }
     let count = match parameters.load {
         Some(load) => count_of_load(section, load, &parameters, (&between, &facts), network)?,
         None => count,
     };
-    if between.is_some() && section.node("count").is_none() {
+    if derived.is_some() {
         section.echo_derived("count", &count);
     }
     let policing = read_policing(section, facts.calls.is_some(), &there, network.links)?;
