@@ -62,7 +62,8 @@ impl Between {
         let fabrics = &network.fabrics;
         let plain = |names: &NodeNames| {
             names.one().is_some_and(|name| {
-                fabrics.nodes_of(name).len() == 1 && fabrics.host(name).is_none()
+                let fabric = fabrics.all.iter().any(|fabric| fabric.name == name);
+                !fabric && fabrics.host(name).is_none()
             })
         };
         if plain(from) && plain(to) {

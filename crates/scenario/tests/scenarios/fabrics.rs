@@ -2,9 +2,9 @@
 //! their ports.
 
 use forebay_elements::TransferResult;
-use forebay_scenario::{Control, PairResult, RunOptions, RunResult};
+use forebay_scenario::{PairResult, RunResult};
 
-use crate::support::{floats, link, read, record, run, run_with, table};
+use crate::support::{checked, floats, link, record, run, table};
 
 /// A fat tree of 16 hosts with links of 10 Gbit/s and 1 us.
 fn tree(more: &str) -> String {
@@ -29,15 +29,6 @@ fn drops(result: &RunResult) -> u64 {
 
 fn departed(result: &RunResult, name: &str) -> u64 {
     link(result, name).departed_packets.iter().sum()
-}
-
-/// The run of `text`, which breaks no invariant when it is repeated watched.
-fn checked(text: &str) -> RunResult {
-    let scenario = read(text);
-    let result = run_with(&scenario, 0, false).0;
-    let report = scenario.check(&RunOptions::default(), &Control::default(), &result).unwrap();
-    assert_eq!(report.breaches(), [], "{text}");
-    result
 }
 
 /// ECMP spreads flows over the four ways between two pods as independent fair choices do: the

@@ -59,6 +59,16 @@ pub fn run(text: &str) -> RunResult {
     run_with(&read(text), 0, false).0
 }
 
+/// The run of the scenario that `text` describes, which breaks no invariant when it is repeated
+/// watched.
+pub fn checked(text: &str) -> RunResult {
+    let scenario = read(text);
+    let result = run_with(&scenario, 0, false).0;
+    let report = scenario.check(&RunOptions::default(), &Control::default(), &result).unwrap();
+    assert_eq!(report.breaches(), [], "{text}");
+    result
+}
+
 /// One run of the scenario that `text` describes, with its records.
 pub fn record(text: &str) -> (RunResult, Vec<RecordTable>) {
     run_with(&read(text), 0, true)

@@ -1,9 +1,9 @@
 //! Switches whose ports share a memory, in whole networks.
 
-use forebay_scenario::{Control, RunOptions, RunResult, Scenario, SwitchResult};
+use forebay_scenario::{RunResult, Scenario, SwitchResult};
 
 use crate::bad_input::{Case, case, check_all};
-use crate::support::{link, read, record, run, run_with};
+use crate::support::{checked, link, record, run};
 
 /// A port of the switch `s`: its number, the precedence of its packets, its queue, and the time
 /// from which twice as much comes as it carries.
@@ -44,15 +44,6 @@ fn busy(n: usize) -> Vec<Port> {
 
 fn switch(result: &RunResult) -> &SwitchResult {
     &result.rows::<SwitchResult>()[0]
-}
-
-/// The run of `text`, which breaks no invariant when it is repeated watched.
-fn checked(text: &str) -> RunResult {
-    let scenario = read(text);
-    let result = run_with(&scenario, 0, false).0;
-    let report = scenario.check(&RunOptions::default(), &Control::default(), &result).unwrap();
-    assert_eq!(report.breaches(), [], "{text}");
-    result
 }
 
 /// Under dynamic thresholds n ports that always have packets hold alpha B / (1 + n alpha) each, and
