@@ -55,7 +55,7 @@ pub(crate) struct FlowPlan {
     pub(crate) tags: Vec<String>,
 }
 
-/// What is wrong with a transport between several nodes.
+/// Message on a transport that has one node at each end, where there are several.
 const ONE_NODE: &str = "goes with one node at each end that is no host of a fabric; between \
                         several lead tcp and udp";
 
