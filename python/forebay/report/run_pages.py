@@ -143,16 +143,18 @@ def network_section(folder: Path, document: Mapping[str, Any]) -> list[Section]:
         return []
     said = "Solid lines lead both ways, dashed ones one way; squares are where flows begin or end."
     sections = [Section("Network", said, svg=drawn)] if drawn else []
-    return sections + _fabrics(scenario, document)
+    return sections + _fabrics(scenario, document.get("links", []))
 
 
-def _fabrics(scenario: Mapping[str, Any], document: Mapping[str, Any]) -> list[Section]:
-    """Drawings of fabrics, with the loads of their links."""
-    loads = {link["name"]: float(link.get("utilization") or 0.0) for link in document["links"]}
-    said = (
-        "Switches pod beside pod, hosts as short lines below them. Colour and width of a line are "
-        "the load of its busier direction; a link tells its own where it is pointed at."
-    )
+def _fabrics(scenario: Mapping[str, Any], links: Sequence[Mapping[str, Any]]) -> list[Section]:
+    """Drawings of fabrics, with the loads of their links where the document has rows of them."""
+    loads = {link["name"]: float(link.get("utilization") or 0.0) for link in links}
+    said = "Switches pod beside pod, hosts as short lines below them."
+    if loads:
+        said += (
+            " Colour and width of a line are the load of its busier direction; a link tells its "
+            "own where it is pointed at."
+        )
     fabrics = scenario.get("fabrics", {})
     drawn = [draw_fabric(name, own, loads, f"Fabric {name}") for name, own in fabrics.items()]
     named = zip(fabrics, drawn, strict=True)
