@@ -179,3 +179,16 @@ def test_a_fabric_is_drawn_with_the_loads_of_its_links() -> None:
     assert draw_fabric("dc", {"leaf_spine": {"leaves": 1, "spines": 0, "hosts": 3}}, {}) != ""
     assert draw_fabric("dc", {"fat_tree": {"k": 16}}, loads) == ""
     assert draw_fabric("dc", {"ring_of_rings": {}}, loads) == ""
+
+
+def test_replications_of_a_fabric_have_a_page(forebay: front.Forebay, tmp_path: Path) -> None:
+    """Each seed draws its own pairs, so a page has those of all replications, and the fabric's
+    shape without loads: replications keep no rows of links."""
+    out = tmp_path / "out"
+    shorter = ("--set", "duration=10 ms", "--set", "warm_up=0 s")
+    told = forebay("run", EXAMPLE, "--replications", "2", *shorter, "--out", out)
+    assert (told.status, told.err) == (0, "")
+    assert forebay("report", out).status == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Switches pod beside pod" in page
+    assert "the load of its busier direction" not in page

@@ -462,9 +462,12 @@ class Results:
         return {name: self.interval(place, name, quantity) for name in having}
 
     def _names(self, place: str) -> list[str]:
-        """The names of the rows that stand for a place: of flows, those of groups."""
+        """The names of the rows that stand for a place, of flows those of groups, in the order of
+        the first replication: those that all replications have (pairs are drawn by the seed)."""
         kind = "groups" if place == "flows" else place
-        return [row["name"] for row in self._runs[0].document[kind]]
+        first, *others = ([row["name"] for row in run.document[kind]] for run in self._runs)
+        common = set(first).intersection(*others)
+        return [name for name in first if name in common]
 
     def _rows(self, place: str) -> pa.Table:
         return rows_table(
