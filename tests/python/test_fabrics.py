@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from functools import cache
 from pathlib import Path
 
@@ -182,13 +184,18 @@ def test_a_fabric_is_drawn_with_the_loads_of_its_links() -> None:
 
 
 def test_replications_of_a_fabric_have_a_page(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Each seed draws its own pairs, so a page has those of all replications, and the fabric's
-    shape without loads: replications keep no rows of links."""
+    """Each seed draws its own pairs, so a page has those of all replications, and the fabric with
+    the mean load of each link, as `intervals.csv` has it."""
     out = tmp_path / "out"
     shorter = ("--set", "duration=10 ms", "--set", "warm_up=0 s")
     told = forebay("run", EXAMPLE, "--replications", "2", *shorter, "--out", out)
     assert (told.status, told.err) == (0, "")
     assert forebay("report", out).status == 0
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Switches pod beside pod" in page
-    assert "the load of its busier direction" not in page
+    rows = csv.DictReader((out / "intervals.csv").read_text(encoding="utf-8").splitlines())
+    of_links = [row for row in rows if row["quantity"] == "utilization"]
+    loads = {row["name"]: float(row["mean"]) for row in of_links}
+    load = max(loads["dc.edge0-agg0"], loads["dc.agg0-edge0"])
+    assert f"<title>dc.edge0-agg0: {100 * load:.0f} %</title>" in page
+    # Of 20 switches 16 are joined upwards, by 32 links.
+    assert len(re.findall(r"<title>dc\.(?:edge|agg)\d+-(?:agg|core)\d+: ", page)) == 32

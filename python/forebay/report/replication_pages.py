@@ -65,7 +65,7 @@ def replication_report(folder: Path) -> Path:
     sections = warned(document.get("warnings", []))
     if "failed" in document:
         sections.append(Section("Failed runs", document["failed"]))
-    sections += network_section(folder, document)
+    sections += network_section(folder, document, replicated.document.get("links", []))
     sections += [scenario_section(document["scenario"])] if "scenario" in document else []
     derived, lacking = _derived(document)
     main, *further = tables.of("groups")

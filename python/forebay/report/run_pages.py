@@ -78,7 +78,9 @@ def run_report(folder: Path) -> Path:
     document = read_document(folder / "run.json", RUN)
     recorded, distribution = _recorded(folder)
     groups = document["groups"]
-    sections = warned(document.get("warnings", [])) + network_section(folder, document)
+    sections = warned(document.get("warnings", [])) + network_section(
+        folder, document, document["links"]
+    )
     sections += [scenario_section(document["scenario"])] if "scenario" in document else []
     drawn = [
         *purposes(document),
@@ -128,8 +130,11 @@ def _recorded(folder: Path) -> tuple[Recorded, Mapping[str, Sequence[Any]]]:
     return series, distribution
 
 
-def network_section(folder: Path, document: Mapping[str, Any]) -> list[Section]:
-    """The topology of the scenario beside the run, with what the command changed in it."""
+def network_section(
+    folder: Path, document: Mapping[str, Any], links: Sequence[Mapping[str, Any]]
+) -> list[Section]:
+    """The topology of the scenario beside the run, with what the command changed in it, and its
+    fabrics with the utilization of `links`, the rows of the run or means over replications."""
     try:
         network = Network.from_toml(folder / "scenario.toml")
         for change in _changes(document["command"]):
@@ -143,18 +148,16 @@ def network_section(folder: Path, document: Mapping[str, Any]) -> list[Section]:
         return []
     said = "Solid lines lead both ways, dashed ones one way; squares are where flows begin or end."
     sections = [Section("Network", said, svg=drawn)] if drawn else []
-    return sections + _fabrics(scenario, document.get("links", []))
+    return sections + _fabrics(scenario, links)
 
 
 def _fabrics(scenario: Mapping[str, Any], links: Sequence[Mapping[str, Any]]) -> list[Section]:
-    """Drawings of fabrics, with the loads of their links where the document has rows of them."""
+    """Drawings of fabrics, with the loads of their links."""
     loads = {link["name"]: float(link.get("utilization") or 0.0) for link in links}
-    said = "Switches pod beside pod, hosts as short lines below them."
-    if loads:
-        said += (
-            " Colour and width of a line are the load of its busier direction; a link tells its "
-            "own where it is pointed at."
-        )
+    said = (
+        "Switches pod beside pod, hosts as short lines below them. Colour and width of a line are "
+        "the load of its busier direction; a link tells its own where it is pointed at."
+    )
     fabrics = scenario.get("fabrics", {})
     drawn = [draw_fabric(name, own, loads, f"Fabric {name}") for name, own in fabrics.items()]
     named = zip(fabrics, drawn, strict=True)

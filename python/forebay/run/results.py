@@ -110,10 +110,10 @@ class Results:
 
     Rows of every kind are an attribute, a `pyarrow.Table`: those of each run (`flows`, `groups`,
     `hosts`, `links`), and those of what only some networks have, without rows in others: `classes`,
-    `transfers`, `video`, `calls`, `paced`, `policing`, `lateness`, `rings`, `switches`, and the
-    kinds of an engine of one's own. `dir(results)` lists them; the reference has their columns.
-    Columns of lists are by precedence, those of `transfers` by size: below 10 kB, 100 kB, 1 MB, and
-    larger.
+    `transfers`, `video`, `calls`, `paced`, `policing`, `lateness`, `pairs`, `rings`, `switches`,
+    and the kinds of an engine of one's own. `dir(results)` lists them; the reference has their
+    columns. Columns of lists are by precedence, those of `transfers` by size: below 10 kB, 100 kB,
+    1 MB, and larger.
     """
 
     def __init__(self, runs: Sequence[Run], *, interrupted: bool = False) -> None:
