@@ -150,12 +150,9 @@ impl Between {
 
     /// The links of a way between two of its nodes: of a fabric, the first of several.
     pub(crate) fn links(&self, from: u32, to: u32, fabrics: &Fabrics) -> Vec<usize> {
-        match self.links.get(&(from, to)) {
-            Some(links) => links.clone(),
-            None => {
-                let host = |number: u32| self.nodes[number as usize].host.expect("ways were found");
-                fabrics.way(host(from), host(to))
-            }
+        match self.way(from, to) {
+            Way::Links(links) => links.to_vec(),
+            Way::Rule { fabric, from, to } => fabrics.all[fabric].way(from, to),
         }
     }
 

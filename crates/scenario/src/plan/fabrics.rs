@@ -13,8 +13,9 @@ use forebay_kernel::Streams;
 use forebay_laws::LinkFacts;
 use forebay_laws::path::{self, PathFactory, Paths};
 use forebay_network::{Destination, ElementId, NodeId, RouteId};
-use forebay_parameters::Parameters;
-use forebay_parameters::{Entry, Problem, Section, choose_or, did_you_mean, parameters};
+use forebay_parameters::{
+    Entry, Parameters, Problem, Section, choose_or, did_you_mean, parameters,
+};
 use forebay_units::{Rate, Span};
 
 use crate::plan::failures::{Failure, FailureParameters};
@@ -177,18 +178,6 @@ impl Fabrics {
             None => topology.require(name),
         }
     }
-
-    /// The links of the first of the shortest ways between two hosts of one fabric.
-    pub(crate) fn way(&self, from: FabricHost, to: FabricHost) -> Vec<usize> {
-        let fabric = &self.all[from.fabric];
-        let nodes = fabric.shape.way(from.host, to.host);
-        let port = |pair: &[u32]| {
-            let ports = fabric.shape.neighbours(pair[0]);
-            let port = ports.iter().position(|node| *node == pair[1]);
-            fabric.first_links[pair[0] as usize] + port.expect("the way follows links")
-        };
-        nodes.windows(2).map(port).collect()
-    }
 }
 
 /// The shape of a fabric, whose key is one of those of `section`.
@@ -282,6 +271,17 @@ impl FabricPlan {
     fn ports(&self, node: u32) -> std::ops::Range<usize> {
         let first = self.first_links[node as usize];
         first..first + self.shape.neighbours(node).len()
+    }
+
+    /// The links of the first of the shortest ways between two hosts.
+    pub(crate) fn way(&self, from: u32, to: u32) -> Vec<usize> {
+        let nodes = self.shape.way(from, to);
+        let port = |pair: &[u32]| {
+            let ports = self.shape.neighbours(pair[0]);
+            let port = ports.iter().position(|node| *node == pair[1]);
+            self.first_links[pair[0] as usize] + port.expect("the way follows links")
+        };
+        nodes.windows(2).map(port).collect()
     }
 
     /// Have the links fail that `section` names.
@@ -386,9 +386,7 @@ impl FabricPlan {
     fn changes(&self, links: &[LinkPlan<'_>]) -> Vec<LinkChange> {
         let mut changes = Vec::new();
         for node in 0..self.shape.nodes() {
-            let first = self.first_links[node as usize];
-            for (port, link) in (0..).zip(&links[first..first + self.shape.neighbours(node).len()])
-            {
+            for (port, link) in (0..).zip(&links[self.ports(node)]) {
                 let Some(failure) = &link.failure else { continue };
                 for (from, until) in &failure.times {
                     for (at, fails) in [(*from, true), (*until, false)] {

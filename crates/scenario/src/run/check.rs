@@ -243,7 +243,7 @@ fn places(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Places {
     }
     let laid = wired.routes.iter().map(|(route, links)| (route, RoutePlace::Over(links.clone())));
     let ruled = wired.ruled.iter().map(|(route, [from, to])| {
-        let hops = plan.fabrics.way(*from, *to).len();
+        let hops = plan.fabrics.all[from.fabric].way(from.host, to.host).len();
         let [from, to] = [from, to].map(|host| plan.fabrics.name_of(*host));
         (route, RoutePlace::Between { from, to, hops })
     });
