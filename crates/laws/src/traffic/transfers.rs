@@ -85,18 +85,28 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     }
     let gap = Span::from_seconds(1.0 / per_second);
     let mean_rate = Some(rate_of(8.0 * sizes.mean() * per_second));
-    let kind = at_random(sizes, gap, connection);
+    let kind = at_random(sizes, (gap, Gaps::Exponential), connection);
     Ok(TrafficKind { mean_rate, ..kind })
 }
 
-/// Transfers of random sizes, after exponential times of mean `gap`: from beginning to beginning,
-/// or from the end of one to the beginning of the next where a client asks for them.
+choice! {
+    /// Distribution of times between transfers.
+    pub enum Gaps {
+        /// Exponential.
+        Exponential = "exponential",
+        /// Uniform from half of the mean to one and a half times it.
+        Uniform = "uniform",
+    }
+}
+
+/// Transfers of random sizes, after random times with a mean: from beginning to beginning, or from
+/// the end of one to the beginning of the next where a client asks for them.
 pub(super) fn at_random(
     sizes: Arc<dyn SizeDistribution>,
-    gap: Span,
+    (gap, law): (Span, Gaps),
     connection: Connections,
 ) -> TrafficKind {
-    let make = move |_: &mut Stream| AtRandom { sizes: Arc::clone(&sizes), gap };
+    let make = move |_: &mut Stream| AtRandom { sizes: Arc::clone(&sizes), gap, law };
     let kind = TrafficKind::new(make, None, None).of_transfers();
     TrafficKind { fresh: connection == Connections::Fresh, ..kind }
 }
@@ -105,11 +115,15 @@ struct AtRandom {
     sizes: Arc<dyn SizeDistribution>,
     /// Mean time before each.
     gap: Span,
+    law: Gaps,
 }
 
 impl Traffic for AtRandom {
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
-        let gap = self.gap.scaled(stream.exponential());
+        let gap = self.gap.scaled(match self.law {
+            Gaps::Exponential => stream.exponential(),
+            Gaps::Uniform => 0.5 + stream.uniform(),
+        });
         Some(Burst { gap, size: self.sizes.draw(stream) })
     }
 }

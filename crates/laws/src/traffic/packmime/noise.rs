@@ -128,7 +128,9 @@ mod tests {
     /// logarithm of the tail, 1.3498980e-3 at 3 and 0.5 + 0.49865 at -3.
     #[test]
     fn ranks_are_kept() {
-        for (z, value) in [(0.0, 0.693_147_180_6), (3.0, 6.607_726_2), (-3.0, 1.350_809_96e-3)] {
+        for (z, value) in
+            [(0.0, std::f64::consts::LN_2), (3.0, 6.607_726_2), (-3.0, 1.350_809_96e-3)]
+        {
             assert!((exponential_of(z) - value).abs() < 1e-7, "{z}: {}", exponential_of(z));
         }
     }
