@@ -100,7 +100,7 @@ mod tests {
         let quarter = 343.443 + (351.619 - 343.443) * (0.5 - 0.45456) / (0.50506 - 0.45456);
         assert_eq!(sizes.request(0.75), quarter as u64);
         let log = 9.934_59 + (9.878_96 - 9.934_59) * (3.059_82 - 3.0) / (3.059_82 - 2.880_32);
-        assert_eq!(sizes.request(0.0625), f64::exp2(log) as u64);
+        assert_eq!(sizes.request(0.0625), two_to(log) as u64);
     }
 
     /// Responses are small or have a heavy tail: validations end at 272 B, and the median of
@@ -111,7 +111,7 @@ mod tests {
         let (sizes, mut stream) = (Quantiles::read(), Streams::new(2, 0).named("sizes"));
         assert!((0..10_000).all(|_| (4..=272).contains(&sizes.response(false, &mut stream))));
         let log = 11.4133 + (10.9303 - 11.4133) * (1.103_47 - 1.0) / (1.103_47 - 0.919_86);
-        let median = f64::exp2(log);
+        let median = two_to(log);
         let below =
             (0..100_000).filter(|_| (sizes.response(true, &mut stream) as f64) < median).count();
         assert!((below as f64 / 1e5 - 0.5).abs() < 0.008, "{below}");
