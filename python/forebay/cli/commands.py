@@ -86,6 +86,7 @@ _ENVIRONMENT = {
     "FOREBAY_STUDIES=DIR in the environment": "the studies below DIR in place of our own; their "
     "Python modules are run by `reproduce` and `report`",
     "FOREBAY_DATA_ROOT=DIR in the environment": "files that scenarios name must lie below DIR",
+    "FOREBAY_SUITES=DIR in the environment": "the suites below DIR in place of our own",
     f"FOREBAY_LAWS=PATH{os.pathsep}PATH in the environment": "laws of one's own for every command "
     "that has --laws: code that runs with your rights; load only what you trust",
     f"{ENGINE}=LIBRARY in the environment": "an engine of one's own, with transports of one's own; "
@@ -196,6 +197,12 @@ def _studies() -> Iterable[str]:
     from forebay.study.folders import study_folders
 
     return study_folders()
+
+
+def _suites() -> Iterable[str]:
+    from forebay.suite.folders import suite_folders
+
+    return suite_folders()
 
 
 def _mechanisms() -> Iterable[str]:
@@ -401,6 +408,47 @@ def find(file: Path, **options: Any) -> int:
 
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
     return run_find(file, StoredOptions(**options, limits=limits))
+
+
+@_command(
+    argument("name", metavar="NAME", nargs="?", complete=_suites, help="Which; a list without it."),
+    flag("--list", "List its cells, and run nothing.", "list_only"),
+    repeated("--queue", "LAW", "A queue law under test: NAME, or NAME:FILE.toml with parameters."),
+    repeated("--control", "LAW", "A congestion control, likewise."),
+    repeated("--media", "LAW", "A rate adaptation of media, likewise.", "adaptation"),
+    argument("--rate", metavar="RATE", help='Rate of the bottleneck, such as "50 Mbit/s".'),
+    argument("--cells", metavar="GLOB", default="*", help='Only these cells, such as "burst/*".'),
+    argument("--replications", metavar="N", type=REPLICATIONS, help="So many runs of each cell."),
+    flag("--quick", "Fewer replications: about a minute."),
+    argument(
+        "--against",
+        metavar="DIR",
+        type=path,
+        help="The folder of an earlier result: what became better or worse; 1 if something is "
+        "worse.",
+    ),
+    SEED,
+    *STORED,
+    out(" (default: out/NAME)"),
+    *CONTINUED[:2],
+    *RUN_LAWS,
+    JSON,
+)
+def suite(name: str | None, list_only: bool, as_json: bool, **options: Any) -> int:
+    """Run a published evaluation for laws of one's own, beside its baseline: tables and page."""
+    from forebay.cli.stored import StoredOptions
+    from forebay.cli.suite import Request, list_cells, list_suites, run_suite
+
+    if name is None:
+        list_suites(as_json)
+        return 0
+    laws = {category: options.pop(category) for category in ("queue", "control", "adaptation")}
+    asked = ("rate", "cells", "replications", "quick", "seed", "against")
+    request = Request(laws, **{key: options.pop(key) for key in asked})
+    if list_only:
+        list_cells(name, request, as_json)
+        return 0
+    return run_suite(name, request, StoredOptions(**options, as_json=as_json))
 
 
 @_command(SCENARIO, SET, LAWS, JSON)
