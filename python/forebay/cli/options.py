@@ -29,6 +29,7 @@ __all__ = [
     "SEEDS",
     "SET",
     "STORED",
+    "SUITE",
     "TABLES",
     "UNTIL",
     "flag",
@@ -176,6 +177,22 @@ SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
 UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')
 REPLICATIONS = Whole(2, MAX_RUNS)
+SUITE = (
+    repeated("--queue", "LAW", "A queue law under test: NAME, or NAME:FILE.toml with parameters."),
+    repeated("--control", "LAW", "A congestion control, likewise."),
+    repeated("--media", "LAW", "A rate adaptation of media, likewise.", "adaptation"),
+    argument("--rate", metavar="RATE", help='Rate of the bottleneck, such as "50 Mbit/s".'),
+    argument("--cells", metavar="GLOB", default="*", help='Only these cells, such as "burst/*".'),
+    argument("--replications", metavar="N", type=REPLICATIONS, help="So many runs of each cell."),
+    flag("--quick", "Fewer replications: about a minute."),
+    argument(
+        "--against",
+        metavar="DIR",
+        type=path,
+        help="The folder of an earlier result: what became better or worse; 1 if something is "
+        "worse.",
+    ),
+)
 KEEP_FINISHED = flag(
     "--resume", "Keep the finished runs that the journal in the output folder holds."
 )

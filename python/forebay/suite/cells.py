@@ -123,7 +123,9 @@ class _Reader:
         for row in file.each or [{}]:
             full = "/".join(part for part in (name, row.get("id", "")) if part)
             own = {key: text for key, text in row.items() if key != "id"}
-            given = {**self._suite.parameters, **self._rate(), **file.parameters, **own}
+            # New ones of its row stand above all, so that any can name them.
+            new = {key: text for key, text in own.items() if key not in self._suite.parameters}
+            given = {**new, **self._suite.parameters, **self._rate(), **file.parameters, **own}
             for ending, settings in self._controlled(file):
                 yield _Variant(full + ending, given, settings, False)
                 if file.marking:
@@ -149,6 +151,8 @@ class _Reader:
         for path, value in filled(dict(variant.settings), known, f"{place}.settings").items():
             _assign(tables, path, value)
         tables["name"] = variant.name
+        flows = tables.get("flows", {})
+        tables["flows"] = {name: of for name, of in flows.items() if of.get("count") != 0}
         measures = list(self._measures(file, known, place))
         columns, lacking = self._columns(variant, file, known, place)
         return Cell(

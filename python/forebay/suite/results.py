@@ -161,6 +161,7 @@ def _checks(
                     "column": row["column"],
                     "quantity": row["quantity"],
                     "text": limit.check.text,
+                    "of": limit.check.of,
                     "mean": row["mean"],
                     "least": limit.least,
                     "most": limit.most,
