@@ -26,9 +26,11 @@ from forebay.cli.options import (
     JOBS,
     JSON,
     KEEP_FINISHED,
+    LAB,
     LAW_TIMEOUT,
     LAWS,
     LIMITS,
+    LINUX,
     NO_LAWS,
     QUANTITY,
     REPLICATIONS,
@@ -42,7 +44,6 @@ from forebay.cli.options import (
     TABLES,
     UNTIL,
     flag,
-    force,
     out,
     path,
     repeated,
@@ -474,28 +475,7 @@ def law_check(file: str, pattern: str, out: Path | None, as_json: bool) -> int:
 
 @_command(
     SCENARIO,
-    argument("--link", metavar="NAME", help="The tc commands for this link alone; with --dev."),
-    argument("--dev", metavar="DEVICE", help="The device that sends for the link, such as eth0."),
-    SET,
-    repeated(
-        "--allow",
-        "KEYPATH",
-        "Accept what Linux only approximates, by its key path or its last name.",
-    ),
-    argument(
-        "--out",
-        metavar="FILE",
-        type=path,
-        help="Where the script goes (default: standard output).",
-    ),
-    force("of --out"),
-    flag("--run", "Run it, and print what it gives beside the simulated run."),
-    argument(
-        "--in",
-        metavar="WHERE",
-        dest="where",
-        help="Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
-    ),
+    *LINUX,
     *RUN_LAWS,
     JSON,
 )
@@ -555,20 +535,7 @@ def schema() -> None:
         nargs="?",
         help="The scenario file (default: lessons).",
     ),
-    argument(
-        "--write",
-        metavar="FILE.html",
-        type=path,
-        help="Write the page to a file, which opens from disk.",
-    ),
-    force("of --write"),
-    argument(
-        "--port",
-        metavar="N",
-        type=Whole(0, 65535),
-        help="Serve it there (default: any that is free).",
-    ),
-    flag("--no-browser", "Open no browser; the address is printed."),
+    *LAB,
 )
 def lab(
     scenario: str | None,

@@ -15,6 +15,7 @@ from forebay.errors import UserError, output_folder
 from forebay.native import program
 from forebay.pages.page import REPORT, refuse_foreign_report
 from forebay.run.executors import executor as find_executor
+from forebay.run.expressions import read
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.journal import Journal
 from forebay.run.laws import law_words, limit_words
@@ -153,6 +154,10 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
                 f"{OPTIONS[category]}: the suite tests {tested} laws; name some by "
                 f"{OPTIONS[tested]}"
             )
+    if request.rate is not None:
+        rate = read(request.rate, "--rate")
+        if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
+            raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
     option = OPTIONS[tested]
     laws = [law_of(word, tested, "baseline") for word in suite.suite.baseline]
     laws += [law_of(word, tested, option) for word in request.laws.get(tested, ())]
