@@ -44,6 +44,7 @@ __all__ = [
     "finite",
     "mser5",
     "paired_difference",
+    "paired_probability",
     "replication_interval",
     "summarize",
     "t_quantile",
@@ -206,6 +207,21 @@ def paired_difference(
     _check_finite(first, "first")
     _check_finite(second, "second")
     return summarize([a - b for a, b in zip(first, second, strict=True)], level)
+
+
+def paired_probability(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided p-value of the paired t test that the mean of `first - second` is 0.
+
+    Differences that are all alike leave nothing to chance: 1 where they are 0, and 0 elsewhere.
+    Raises `ValueError` as `paired_difference` does, and for fewer than two pairs.
+    """
+    found = paired_difference(first, second)
+    if found.n < 2:
+        raise ValueError(f"{found.n} pairs; at least 2 are needed")
+    error = found.half_width / t_quantile(found.n - 1)
+    if error == 0.0:
+        return 1.0 if found.mean == 0.0 else 0.0
+    return max(0.0, 1.0 - _t_level(found.n - 1, abs(found.mean) / error))
 
 
 @lru_cache(maxsize=1024)

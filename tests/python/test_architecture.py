@@ -20,7 +20,7 @@ TRACKED = subprocess.run(
 FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.(?:rs|py|toml|md|sh|ts|json|txt)|[\w.-]+(?:/[\w.-]+)+/?")
 PATH = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
 WORD = re.compile(r"[A-Za-z_]\w*")
-ELSEWHERE = {"net/sched/sch_*", "sch_generic.h", "studies/ID"}
+ELSEWHERE = {"net/sched/sch_*", "sch_generic.h", "studies/ID", "suites/ID"}
 """Files of Linux, and a place whose name the reader fills in."""
 
 

@@ -50,7 +50,7 @@ def test_first_answers_come_at_once(command: str) -> None:
 def test_help_names_every_command(forebay: front.Forebay) -> None:
     """The help names every command of the contract."""
     out = forebay("--help").out
-    contract = "studies reproduce run sweep check mechanisms report bench"
+    contract = "studies suite reproduce run sweep check mechanisms report bench"
     assert all(f"\n  {name} " in out for name in contract.split())
 
 

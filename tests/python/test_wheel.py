@@ -44,6 +44,7 @@ def test_the_package_has_studies_templates_and_benchmarks() -> None:
         "forebay/studies/af/result.json",
         "forebay/studies/af/about.md",
         "forebay/studies/redn/predicates/axes.py",
+        "forebay/suites/rfc7928/suite.toml",
     }
 
 

@@ -26,9 +26,11 @@ from forebay.cli.options import (
     JOBS,
     JSON,
     KEEP_FINISHED,
+    LAB,
     LAW_TIMEOUT,
     LAWS,
     LIMITS,
+    LINUX,
     NO_LAWS,
     QUANTITY,
     REPLICATIONS,
@@ -38,10 +40,10 @@ from forebay.cli.options import (
     SEEDS,
     SET,
     STORED,
+    SUITE,
     TABLES,
     UNTIL,
     flag,
-    force,
     out,
     path,
     repeated,
@@ -86,6 +88,7 @@ _ENVIRONMENT = {
     "FOREBAY_STUDIES=DIR in the environment": "the studies below DIR in place of our own; their "
     "Python modules are run by `reproduce` and `report`",
     "FOREBAY_DATA_ROOT=DIR in the environment": "files that scenarios name must lie below DIR",
+    "FOREBAY_SUITES=DIR in the environment": "the suites below DIR in place of our own",
     f"FOREBAY_LAWS=PATH{os.pathsep}PATH in the environment": "laws of one's own for every command "
     "that has --laws: code that runs with your rights; load only what you trust",
     f"{ENGINE}=LIBRARY in the environment": "an engine of one's own, with transports of one's own; "
@@ -196,6 +199,12 @@ def _studies() -> Iterable[str]:
     from forebay.study.folders import study_folders
 
     return study_folders()
+
+
+def _suites() -> Iterable[str]:
+    from forebay.suite.folders import suite_folders
+
+    return suite_folders()
 
 
 def _mechanisms() -> Iterable[str]:
@@ -403,6 +412,34 @@ def find(file: Path, **options: Any) -> int:
     return run_find(file, StoredOptions(**options, limits=limits))
 
 
+@_command(
+    argument("name", metavar="NAME", nargs="?", complete=_suites, help="Which; a list without it."),
+    flag("--list", "List its cells, and run nothing.", "list_only"),
+    *SUITE,
+    SEED,
+    *STORED,
+    out(" (default: out/NAME)"),
+    *CONTINUED[:2],
+    *RUN_LAWS,
+    JSON,
+)
+def suite(name: str | None, list_only: bool, as_json: bool, **options: Any) -> int:
+    """Run a published evaluation for laws of one's own, beside its baseline: tables and page."""
+    from forebay.cli.stored import StoredOptions
+    from forebay.cli.suite import Request, list_cells, list_suites, run_suite
+
+    if name is None:
+        list_suites(as_json)
+        return 0
+    laws = {category: options.pop(category) for category in ("queue", "control", "adaptation")}
+    asked = ("rate", "cells", "replications", "quick", "seed", "against")
+    request = Request(laws, **{key: options.pop(key) for key in asked})
+    if list_only:
+        list_cells(name, request, as_json)
+        return 0
+    return run_suite(name, request, StoredOptions(**options, as_json=as_json))
+
+
 @_command(SCENARIO, SET, LAWS, JSON)
 def check(scenario: str, overrides: list[str], as_json: bool) -> None:
     """Check a scenario file without running it."""
@@ -438,28 +475,7 @@ def law_check(file: str, pattern: str, out: Path | None, as_json: bool) -> int:
 
 @_command(
     SCENARIO,
-    argument("--link", metavar="NAME", help="The tc commands for this link alone; with --dev."),
-    argument("--dev", metavar="DEVICE", help="The device that sends for the link, such as eth0."),
-    SET,
-    repeated(
-        "--allow",
-        "KEYPATH",
-        "Accept what Linux only approximates, by its key path or its last name.",
-    ),
-    argument(
-        "--out",
-        metavar="FILE",
-        type=path,
-        help="Where the script goes (default: standard output).",
-    ),
-    force("of --out"),
-    flag("--run", "Run it, and print what it gives beside the simulated run."),
-    argument(
-        "--in",
-        metavar="WHERE",
-        dest="where",
-        help="Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
-    ),
+    *LINUX,
     *RUN_LAWS,
     JSON,
 )
@@ -519,20 +535,7 @@ def schema() -> None:
         nargs="?",
         help="The scenario file (default: lessons).",
     ),
-    argument(
-        "--write",
-        metavar="FILE.html",
-        type=path,
-        help="Write the page to a file, which opens from disk.",
-    ),
-    force("of --write"),
-    argument(
-        "--port",
-        metavar="N",
-        type=Whole(0, 65535),
-        help="Serve it there (default: any that is free).",
-    ),
-    flag("--no-browser", "Open no browser; the address is printed."),
+    *LAB,
 )
 def lab(
     scenario: str | None,

@@ -17,9 +17,11 @@ __all__ = [
     "JOBS",
     "JSON",
     "KEEP_FINISHED",
+    "LAB",
     "LAWS",
     "LAW_TIMEOUT",
     "LIMITS",
+    "LINUX",
     "NO_LAWS",
     "QUANTITY",
     "REPLICATIONS",
@@ -29,6 +31,7 @@ __all__ = [
     "SEEDS",
     "SET",
     "STORED",
+    "SUITE",
     "TABLES",
     "UNTIL",
     "flag",
@@ -176,6 +179,62 @@ SEEDS = Whole(0, 2**63 - 1)
 SEED = argument("--seed", metavar="N", type=SEEDS, help="Root seed.")
 UNTIL = argument("--until", metavar="T", help='Simulated time, such as "10 s".')
 REPLICATIONS = Whole(2, MAX_RUNS)
+LAB = (
+    argument(
+        "--write",
+        metavar="FILE.html",
+        type=path,
+        help="Write the page to a file, which opens from disk.",
+    ),
+    force("of --write"),
+    argument(
+        "--port",
+        metavar="N",
+        type=Whole(0, 65535),
+        help="Serve it there (default: any that is free).",
+    ),
+    flag("--no-browser", "Open no browser; the address is printed."),
+)
+LINUX = (
+    argument("--link", metavar="NAME", help="The tc commands for this link alone; with --dev."),
+    argument("--dev", metavar="DEVICE", help="The device that sends for the link, such as eth0."),
+    SET,
+    repeated(
+        "--allow",
+        "KEYPATH",
+        "Accept what Linux only approximates, by its key path or its last name.",
+    ),
+    argument(
+        "--out",
+        metavar="FILE",
+        type=path,
+        help="Where the script goes (default: standard output).",
+    ),
+    force("of --out"),
+    flag("--run", "Run it, and print what it gives beside the simulated run."),
+    argument(
+        "--in",
+        metavar="WHERE",
+        dest="where",
+        help="Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
+    ),
+)
+SUITE = (
+    repeated("--queue", "LAW", "A queue law under test: NAME, or NAME:FILE.toml with parameters."),
+    repeated("--control", "LAW", "A congestion control, likewise."),
+    repeated("--media", "LAW", "A rate adaptation of media, likewise.", "adaptation"),
+    argument("--rate", metavar="RATE", help='Rate of the bottleneck, such as "50 Mbit/s".'),
+    argument("--cells", metavar="GLOB", default="*", help='Only these cells, such as "burst/*".'),
+    argument("--replications", metavar="N", type=REPLICATIONS, help="So many runs of each cell."),
+    flag("--quick", "Fewer replications: about a minute."),
+    argument(
+        "--against",
+        metavar="DIR",
+        type=path,
+        help="The folder of an earlier result: what became better or worse; 1 if something is "
+        "worse.",
+    ),
+)
 KEEP_FINISHED = flag(
     "--resume", "Keep the finished runs that the journal in the output folder holds."
 )

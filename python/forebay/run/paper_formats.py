@@ -27,6 +27,7 @@ __all__ = [
     "interval_table",
     "interval_tables",
     "sweep_table",
+    "words_table",
     "written",
 ]
 
@@ -98,7 +99,7 @@ def interval_table(
         )
         for each in (wanted if quantities is None else quantities)
     ]
-    return _filled([("name", shown)], picked, style, caption)
+    return words_table([("name", shown)], picked, style, caption)
 
 
 def sweep_table(
@@ -121,7 +122,7 @@ def sweep_table(
     picked = [
         _summary_column(each, [of.get(each.name) for of in points.values()]) for each in quantities
     ]
-    return _filled(firsts or [("", [""] * len(points))], picked, style, caption)
+    return words_table(firsts or [("", [""] * len(points))], picked, style, caption)
 
 
 def called(quantity: Expression) -> str:
@@ -146,12 +147,14 @@ def _summary_column(quantity: Expression, rows: Sequence[Row | None]) -> Interva
     return IntervalColumn(called(quantity), unit, rows)
 
 
-def _filled(
+def words_table(
     firsts: Sequence[tuple[str, Sequence[str]]],
     picked: Sequence[IntervalColumn],
     style: str,
     caption: str,
 ) -> str:
+    """A table of columns of words, each with its head, and columns of quantities. Raises
+    `ValueError` for an unknown style."""
     if style not in STYLES:
         raise ValueError(f"style is {style!r}{nearest(style, STYLES)}; it is latex or markdown")
     form = STYLES[style]

@@ -66,6 +66,7 @@ __all__ = [
     "failures",
     "load_sweep",
     "plan",
+    "run_all",
     "run_missing",
     "settings_of",
     "try_points",
@@ -245,12 +246,26 @@ def run_missing(
     runs of their own; those that they have begun are waited for. Raises `UserError` for a quantity
     that no point has.
     """
-    todo = _Todo(sweep, planned, journal)
+    todo = _Todo([(sweep, planned)], journal)
     if not todo.jobs:
         return
     points = (sweep.job(combination, 0) for combination in combinations(sweep.axes))
     try_points(sweep.quantities, points, where)
-    with meter(len(todo.jobs), sweep.name) as progress:
+    _make(todo, sweep.name, journal, where)
+
+
+def run_all(
+    parts: Sequence[tuple[Sweep, Sequence[Planned]]], name: str, journal: Journal, where: Executor
+) -> None:
+    """Make the runs of several sweeps that `journal` does not hold, side by side and under one
+    name, as `run_missing` makes those of one; quantities are not looked at before."""
+    todo = _Todo(parts, journal)
+    if todo.jobs:
+        _make(todo, name, journal, where)
+
+
+def _make(todo: _Todo, name: str, journal: Journal, where: Executor) -> None:
+    with meter(len(todo.jobs), name) as progress:
 
         def done(at: int, run: Run) -> None:
             if run.document["build"] != build():
@@ -269,7 +284,7 @@ def run_missing(
         while todo.left:
             where.run(todo.jobs, todo.take, done, failed, progress.tick)
             if todo.wait():
-                note(f"{sweep.name}: waiting for runs that another process makes")
+                note(f"{name}: waiting for runs that another process makes")
                 progress.tick([])
                 time.sleep(WAIT_S)
 
@@ -277,8 +292,7 @@ def run_missing(
 class _Jobs(Sequence[Job]):
     """The jobs of runs, each made when it is asked for: there may be millions."""
 
-    def __init__(self, sweep: Sweep, runs: Sequence[tuple[Combination, int]]) -> None:
-        self._sweep = sweep
+    def __init__(self, runs: Sequence[tuple[Sweep, Combination, int]]) -> None:
         self._runs = runs
 
     def __len__(self) -> int:
@@ -290,23 +304,25 @@ class _Jobs(Sequence[Job]):
     def __getitem__(self, at: slice) -> list[Job]: ...
     def __getitem__(self, at: int | slice) -> Job | list[Job]:
         if isinstance(at, slice):
-            return [self._sweep.job(*run) for run in self._runs[at]]
-        return self._sweep.job(*self._runs[at])
+            return [sweep.job(point, number) for sweep, point, number in self._runs[at]]
+        sweep, point, number = self._runs[at]
+        return sweep.job(point, number)
 
 
 class _Todo:
     """The runs that a journal lacks, first replications first: cut short, every combination has
     some. `left` are the places of those not yet taken."""
 
-    def __init__(self, sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> None:
+    def __init__(self, parts: Sequence[tuple[Sweep, Sequence[Planned]]], journal: Journal) -> None:
         self._journal = journal
         self._elsewhere: list[int] = []
         asked = {
-            entry.key(replication): (entry.combination, replication)
+            entry.key(replication): (sweep, entry.combination, replication)
+            for sweep, planned in parts
             for replication, entry in itertools.product(range(sweep.replications), planned)
         }
         self.keys = [key for key in asked if not self._settled(key)]
-        self.jobs = _Jobs(sweep, [asked[key] for key in self.keys])
+        self.jobs = _Jobs([asked[key] for key in self.keys])
         self.left = deque(range(len(self.jobs)))
 
     def take(self) -> int | None:

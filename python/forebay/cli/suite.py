@@ -1,0 +1,265 @@
+"""The command `suite`: a published evaluation for laws under test, run, written and printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forebay import text
+from forebay.cli.stored import ADVICE, StoredOptions, folder_of, say_what_is_there
+from forebay.cli.terminal import console, plain_markup, print_json, table
+from forebay.errors import UserError, output_folder
+from forebay.native import program
+from forebay.pages.page import REPORT, refuse_foreign_report
+from forebay.run.executors import executor as find_executor
+from forebay.run.expressions import read
+from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
+from forebay.run.journal import Journal
+from forebay.run.laws import law_words, limit_words
+from forebay.run.progress import say, say_warnings
+from forebay.run.repeat import quoted
+from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
+from forebay.run.sweep import plan, run_all
+from forebay.suite.against import compared, read_earlier, worse
+from forebay.suite.cells import Asked, Cell, cells_of
+from forebay.suite.definition import SuiteFile, load_definition
+from forebay.suite.folders import suite_folder, suite_folders
+from forebay.suite.laws import law_of
+from forebay.suite.page import suite_page
+from forebay.suite.results import JSON, cell_path, document_of
+from forebay.suite.tables import section_tables, written_tables
+from forebay.units import symbolised
+
+__all__ = ["Request", "list_cells", "list_suites", "run_suite"]
+
+OPTIONS = {"queue": "--queue", "control": "--control", "adaptation": "--media"}
+"""The option that names laws of a category."""
+TABLES = {"table.md": "markdown", "tables.tex": "latex"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the options of the command ask for; `laws` are words by category."""
+
+    laws: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    rate: str | None = None
+    cells: str = "*"
+    replications: int | None = None
+    quick: bool = False
+    seed: int | None = None
+    against: Path | None = None
+
+
+def list_suites(as_json: bool) -> None:
+    """Print every suite: its name, and what it is of."""
+    found = {name: load_definition(folder).suite for name, folder in suite_folders().items()}
+    if as_json:
+        rows = [
+            {"id": name, "title": suite.title, "source": suite.source, "law": suite.law,
+             "baseline": suite.baseline}
+            for name, suite in found.items()
+        ]  # fmt: skip
+        print_json({"suites": rows})
+        return
+    screen = console()
+    shown = table("", "suite", "law", "baseline", "what it is", left=4)
+    for name, suite in found.items():
+        words = (name, suite.law, ", ".join(suite.baseline), f"{suite.title}. {suite.source}")
+        shown.add_row(*map(plain_markup, words))
+    screen.print(shown)
+    screen.print("\nits cells: forebay suite NAME --list; run it: forebay suite NAME --queue LAW")
+
+
+def list_cells(name: str, request: Request, as_json: bool) -> None:
+    """Print the cells of a suite that a request asks for. Raises `UserError`."""
+    suite, folder = _suite(name)
+    cells = cells_of(folder, suite, _asked(suite, request))
+    if as_json:
+        rows = [
+            {"name": cell.name, "section": cell.file.section, "weight": cell.file.weight,
+             "title": cell.file.title, "quantities": [each.key for each in cell.measures]}
+            for cell in cells
+        ]  # fmt: skip
+        print_json({"suite": name, "cells": rows})
+        return
+    shown = table(plain_markup(f"{suite.suite.title}. {suite.suite.source}"),
+                  "cell", "section", "weight", "what it is", left=4)  # fmt: skip
+    for cell in cells:
+        words = (cell.name, cell.file.section, cell.file.weight, cell.file.title)
+        shown.add_row(*map(plain_markup, words))
+    screen = console()
+    screen.print(shown)
+    screen.print(text.counted(len(cells), "cell"))
+
+
+def run_suite(name: str, request: Request, options: StoredOptions) -> int:
+    """Run what the folder does not hold yet, write tables and page, and print; the exit status.
+
+    It is 1 if a run gave no result, a check fails, or something became worse than in the result
+    that `--against` names. Raises `UserError` for wrong input, and `KeyboardInterrupt` on Ctrl-C or
+    SIGTERM.
+    """
+    suite, source = _suite(name)
+    asked = _asked(suite, request)
+    cells = cells_of(source, suite, asked)
+    earlier = None
+    if request.against is not None:
+        earlier = read_earlier(request.against, name, asked.seed)
+    parts = [(cell, plan(cell.sweep)) for cell in cells]
+    folder = output_folder(folder_of(Path(name), options))
+    files = [JSON, *TABLES, *_scenario_files(cells)]
+    refuse_foreign(folder, files)
+    refuse_foreign_report(folder, "--out")
+    words = _words(name, request, options)
+    where = find_executor(options.executor, options.jobs)
+    with closing(where), terminated_like_interrupted(), Journal(folder, ADVICE) as journal:
+        say_what_is_there(journal, folder)
+        try:
+            run_all([(cell.sweep, planned) for cell, planned in parts], name, journal, where)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(how_to_continue(folder, words)) from None
+        document = document_of(name, suite, asked, parts, journal, quoted(words))
+    if earlier is not None:
+        document["against"] = compared(document, earlier)
+    take_over(folder, files)
+    for path, scenario in _scenario_files(cells).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_text(folder / path, scenario)
+    write_text(folder / JSON, json_rows(document) + "\n")
+    for path, style in TABLES.items():
+        write_text(folder / path, written_tables(document, style))
+    suite_page(folder, document, suite.suite.trade_off)
+    if options.as_json:
+        print_json(document)
+    else:
+        _show(document, folder)
+    return _status(document)
+
+
+def _suite(name: str) -> tuple[SuiteFile, Path]:
+    folder = suite_folder(name)
+    return load_definition(folder), folder
+
+
+def _asked(suite: SuiteFile, request: Request) -> Asked:
+    """The laws of a request, the baseline of the suite first. Raises `UserError`."""
+    tested = suite.suite.law
+    for category, words in request.laws.items():
+        takes = category == tested or (category == "control" and suite.suite.controls)
+        if words and not takes:
+            raise UserError(
+                f"{OPTIONS[category]}: the suite tests {tested} laws; name some by "
+                f"{OPTIONS[tested]}"
+            )
+    if request.rate is not None:
+        rate = read(request.rate, "--rate")
+        if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
+            raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
+    option = OPTIONS[tested]
+    laws = [law_of(word, tested, "baseline") for word in suite.suite.baseline]
+    laws += [law_of(word, tested, option) for word in request.laws.get(tested, ())]
+    controls = [] if tested == "control" else request.laws.get("control", ())
+    others = [law_of(word, "control", "--control") for word in controls or suite.suite.controls]
+    plain = suite.suite.quick if request.quick else suite.suite.replications
+    return Asked(
+        laws=list({law.label: law for law in laws}.values()),
+        controls=list({law.label: law for law in others}.values()),
+        rate=request.rate,
+        cells=request.cells,
+        replications=request.replications or plain,
+        seed=suite.suite.seed if request.seed is None else request.seed,
+    )
+
+
+def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
+    """The command that gives the same again."""
+    words = [*program(), "suite", name]
+    for category, laws in request.laws.items():
+        words += [word for law in laws for word in (OPTIONS[category], law)]
+    given = {
+        "--rate": request.rate,
+        "--cells": None if request.cells == "*" else request.cells,
+        "--replications": request.replications,
+        "--seed": request.seed,
+        "--out": options.out,
+    }
+    for option, value in given.items():
+        words += [option, str(value)] if value is not None else []
+    words += ["--quick"] if request.quick else []
+    return [*words, *law_words(), *limit_words()]
+
+
+def _scenario_files(cells: Sequence[Cell]) -> dict[str, str]:
+    """The scenario of each cell and column by its path in the folder of results."""
+    return {
+        cell_path(cell.name, str(choice.values["variant"])): cell.scenario(choice)
+        for cell in cells
+        for choice in cell.sweep.axes[0]
+    }
+
+
+def _status(document: Mapping[str, Any]) -> int:
+    """Name what went wrong; the exit status."""
+    for row in document["failed"]:
+        say(f"forebay: run failed: {row['cell']}, {row['column']}: {row['reason']}")
+    failing = [each for each in document["checks"] if not each["holds"]]
+    for each in failing:
+        what = "of the baseline" if each["of"] == "baseline" else each["column"]
+        say(f"forebay: check fails: {each['cell']}, {what}: {each['text']}")
+    # What is expected of the baseline says how far the network is that of the document.
+    failing = [each for each in failing if each["of"] != "baseline"]
+    lost = worse(document.get("against", {}).get("changes", ()))
+    return 1 if document["failed"] or failing or lost else 0
+
+
+def _show(document: Mapping[str, Any], folder: Path) -> None:
+    screen = console()
+    for section in section_tables(document):
+        columns = zip(section.columns, section.headline, strict=True)
+        picked = [column for column, shown in columns if shown]
+        grown = table(plain_markup(section.title), "cell", "law",
+                      *(plain_markup(column.words) for column in picked), left=2)  # fmt: skip
+        for at, name in enumerate(section.names):
+            rows = [(column.rows[at], column.unit) for column in picked]
+            means = ["-" if row is None else text.quantity(row["mean"], of) for row, of in rows]
+            grown.add_row(*map(plain_markup, name), *means)
+        screen.print(grown)
+        screen.print()
+    for cell in document["cells"]:
+        for column, reason in cell["lacking"].items():
+            screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
+    if "against" in document:
+        _show_changes(document["against"])
+    runs = sum(len(cell) for cell in _runs(document).values())
+    told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
+    told += f"{folder / REPORT}"
+    screen.print(plain_markup(told), soft_wrap=True)
+
+
+def _runs(document: Mapping[str, Any]) -> dict[tuple[str, str], Sequence[int]]:
+    return {(row["cell"], row["column"]): row["runs"] for row in document["rows"]}
+
+
+def _show_changes(against: Mapping[str, Any]) -> None:
+    screen = console()
+    changes = [each for each in against["changes"] if not each["is"].startswith("perhaps")]
+    perhaps = len(against["changes"]) - len(changes)
+    said = f"against {against['command']}: {against['compared']} quantities compared, "
+    said += f"{len(changes)} changed beyond chance"
+    said += f", {perhaps} beyond their own intervals only" if perhaps else ""
+    screen.print(plain_markup(said), soft_wrap=True)
+    if against["settings"]:
+        told = ", ".join(against["settings"])
+        say_warnings([f"the earlier result has other settings: {told}"])
+    if not changes:
+        return
+    grown = table("", "cell", "law", "quantity", "before", "now", "it is", left=3)
+    for each in changes:
+        unit = symbolised(each["unit"])
+        values = (text.quantity(each["before"], unit), text.quantity(each["now"], unit))
+        names = (each["cell"], each["column"], each["words"])
+        grown.add_row(*map(plain_markup, names), *values, each["is"])
+    screen.print(grown)

@@ -1,0 +1,242 @@
+"""The cells of a suite as sweeps: a scenario each, and a variant for each law under test.
+
+All columns of a cell have the same seed and replications, and so the same random numbers.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from forebay.errors import UserError, read_text
+from forebay.paths import names_of
+from forebay.run.axes import VARIANT, Combination
+from forebay.run.expressions import Expression, read
+from forebay.run.jobs import Job
+from forebay.run.sweep import Sweep
+from forebay.suite.definition import CellFile, Check, Metric, Place, SuiteFile
+from forebay.suite.laws import Law
+from forebay.suite.template import filled, parameters
+from forebay.toml import parse
+
+__all__ = ["Asked", "Cell", "Limit", "Measure", "cells_of"]
+
+RATE = "rate"
+"""The parameter of a suite that `--rate` sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric in a cell: `quantity` has its key as a name, and `metric` says what it means."""
+
+    key: str
+    words: str
+    quantity: Expression
+    metric: Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A check of a cell, with its bounds as values in the base unit of its metric."""
+
+    check: Check
+    least: float | None
+    most: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: what its file says, its measures and checks, and the sweep over the columns.
+
+    `lacking` has, by column, why the cell is not run for a law."""
+
+    name: str
+    file: CellFile
+    sweep: Sweep
+    measures: Sequence[Measure]
+    limits: Sequence[Limit]
+    lacking: Mapping[str, str]
+
+    def scenario(self, combination: Combination) -> str:
+        """The scenario of a column as a file that stands by itself."""
+        tables = parse(self.sweep.scenario.text, self.name)
+        for path, value in combination.keys.items():
+            _assign(tables, path, value)
+        return tomli_w.dumps(tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a command asks of a suite: laws (baseline first), other controls, a rate of the
+    bottleneck, names of cells as a pattern, replications and seed."""
+
+    laws: Sequence[Law]
+    controls: Sequence[Law] = ()
+    rate: str | None = None
+    cells: str = "*"
+    replications: int = 10
+    seed: int = 1
+
+
+def cells_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Cell]:
+    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none."""
+    reader = _Reader(folder, suite, asked)
+    found = [cell for name, file in suite.cells.items() for cell in reader.cells(name, file)]
+    if not found:
+        raise UserError(
+            f'--cells: none is called "{asked.cells}"; there are {", ".join(reader.names)}'
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """One of the cells that an entry of the file makes: its parameters, and what is set in it."""
+
+    name: str
+    parameters: Mapping[str, str]
+    settings: Mapping[str, Any]
+    marking: bool
+
+
+class _Reader:
+    def __init__(self, folder: Path, suite: SuiteFile, asked: Asked) -> None:
+        self._folder = folder
+        self._suite = suite
+        self._asked = asked
+        self._texts: dict[str, dict[str, Any]] = {}
+        self.names: list[str] = []
+
+    def cells(self, name: str, file: CellFile) -> Iterator[Cell]:
+        """The cells of an entry that are asked for."""
+        for variant in self._variants(name, file):
+            self.names.append(variant.name)
+            if fnmatch.fnmatchcase(variant.name, self._asked.cells):
+                yield self._cell(variant, file)
+
+    def _variants(self, name: str, file: CellFile) -> Iterator[_Variant]:
+        for row in file.each or [{}]:
+            full = "/".join(part for part in (name, row.get("id", "")) if part)
+            own = {key: text for key, text in row.items() if key != "id"}
+            # New ones of its row stand above all, so that any can name them.
+            new = {key: text for key, text in own.items() if key not in self._suite.parameters}
+            given = {**new, **self._suite.parameters, **self._rate(), **file.parameters, **own}
+            for ending, settings in self._controlled(file):
+                yield _Variant(full + ending, given, settings, False)
+                if file.marking:
+                    marked = {**settings, **file.marking}
+                    yield _Variant(f"{full}{ending}/ecn", given, marked, True)
+
+    def _rate(self) -> dict[str, str]:
+        return {} if self._asked.rate is None else {RATE: self._asked.rate}
+
+    def _controlled(self, file: CellFile) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The ends of names and the settings, one for each control that the cell is run with."""
+        if not file.controls:
+            yield "", file.settings
+            return
+        for law in self._asked.controls:
+            control = {at: law.at(Place(at=at), {}) for at in file.controls}
+            yield f"/{law.label}", {**file.settings, **control}
+
+    def _cell(self, variant: _Variant, file: CellFile) -> Cell:
+        place = f'{self._folder / "suite.toml"}: cells."{variant.name}"'
+        known = parameters(variant.parameters, f"{place}.parameters")
+        tables = filled(self._scenario(file.scenario), known, f"{self._folder / file.scenario}")
+        for path, value in filled(dict(variant.settings), known, f"{place}.settings").items():
+            _assign(tables, path, value)
+        tables["name"] = variant.name
+        flows = tables.get("flows", {})
+        tables["flows"] = {name: of for name, of in flows.items() if of.get("count") != 0}
+        measures = list(self._measures(file, known, place))
+        columns, lacking = self._columns(variant, file, known, place)
+        return Cell(
+            name=variant.name,
+            file=file,
+            sweep=Sweep(
+                path=self._folder / "suite.toml",
+                name=variant.name,
+                scenario=Job(tomli_w.dumps(tables), f"{self._folder / file.scenario}"),
+                replications=self._asked.replications,
+                seed=self._asked.seed,
+                quantities=tuple(measure.quantity for measure in measures),
+                axes=(columns,),
+            ),
+            measures=measures,
+            limits=[_limit(check, measures, known, place) for check in file.checks],
+            lacking=lacking,
+        )
+
+    def _scenario(self, name: str) -> dict[str, Any]:
+        if name not in self._texts:
+            path = self._folder / name
+            self._texts[name] = parse(read_text(path), path)
+        return self._texts[name]
+
+    def _columns(
+        self, variant: _Variant, file: CellFile, known: Mapping[str, Expression], place: str
+    ) -> tuple[list[Combination], dict[str, str]]:
+        places = [
+            Place(at=each) if isinstance(each, str) else each
+            for each in file.places or self._suite.suite.places
+        ]
+        fill = {"ecn": variant.marking, **self._suite.suite.fill}
+        fill = filled(fill, known, f"{place}.fill")
+        columns, lacking = [], {}
+        for law in self._asked.laws:
+            if lack := law.lacks(places):
+                lacking[law.label] = (
+                    f"{law.page.name} has no parameter {lack}, which is varied here"
+                )
+                continue
+            keys = dict(law.assignment(each, fill) for each in places)
+            columns.append(Combination({VARIANT: law.label}, keys))
+        return columns, lacking
+
+    def _measures(
+        self, file: CellFile, known: Mapping[str, Expression], place: str
+    ) -> Iterator[Measure]:
+        wanted = self._suite.suite.metrics if file.metrics is None else file.metrics
+        names = [*wanted, *file.also, *(check.metric for check in file.checks)]
+        if file.trade_off:
+            names += self._suite.suite.trade_off
+        for name in dict.fromkeys(names):
+            metric = self._suite.metrics[name]
+            parts = file.classes if "{of}" in metric.quantity else [""]
+            for part in parts:
+                key = f"{name}.{part}" if part else name
+                told = filled(metric.quantity.replace("{of}", part), known, f"{place}.{name}")
+                quantity = read(told, f"metrics.{name}").called(key)
+                yield Measure(key, metric.words.replace("{of}", part), quantity, metric)
+
+
+def _limit(
+    check: Check, measures: Sequence[Measure], known: Mapping[str, Expression], place: str
+) -> Limit:
+    measure = next(each for each in measures if each.key == check.metric)
+
+    def bound(text: str | None) -> float | None:
+        if text is None:
+            return None
+        found = read(text, f"{place}.checks", known)
+        if found.unit.symbol != measure.quantity.unit.symbol:
+            raise found.error(f"is in {found.unit.symbol}, not {measure.quantity.unit.symbol}")
+        return found.of({}).value
+
+    return Limit(check, bound(check.least), bound(check.most))
+
+
+def _assign(tables: dict[str, Any], path: str, value: Any) -> None:
+    """Set the value of a key path, and the tables above it where there are none."""
+    *above, last = names_of(path)
+    for name in above:
+        found = tables.get(name)
+        if not isinstance(found, dict):
+            found = tables[name] = {}
+        tables = found
+    tables[last] = value

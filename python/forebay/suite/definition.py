@@ -1,0 +1,130 @@
+"""The file of a suite: what it tests, its cells, metrics and checks, and what it had to choose.
+
+`suites/NAME/suite.toml` has the tables `suite`, `parameters`, `metrics`, `cells` and `choices`; the
+guide (docs/guides/suites.md) explains each key. Scenario files stand beside it. Nothing of it is
+code: expressions are those of `forebay.run.expressions`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from forebay.errors import UserError, located, nearest, read_text
+from forebay.toml import parse
+
+__all__ = ["CellFile", "Check", "Metric", "Place", "SuiteFile", "load_definition"]
+
+Number = Annotated[int, Field(ge=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Place(_Table):
+    """A place where the law under test stands: the key path `at`. `scale` multiplies parameters
+    that the law must have there, such as a target."""
+
+    at: str
+    scale: dict[str, float] = {}
+
+
+class Metric(_Table):
+    """A quantity of the suite. `{of}` in `quantity` and `words` stands for each of a cell's
+    `classes`; `better` says in which direction a law is better; `headline` ones are on the
+    terminal. `{...}` are parameters, as in scenarios."""
+
+    quantity: str
+    words: str
+    section: str = ""
+    better: Literal["more", "less", "neither"] = "neither"
+    headline: bool = False
+
+
+class Check(_Table):
+    """A condition on the mean of a metric: `least` and `most`, expressions of its unit; `of` the
+    baseline, of the laws under test, or of all."""
+
+    metric: str
+    text: str
+    least: str | None = None
+    most: str | None = None
+    of: Literal["baseline", "laws", "all"] = "laws"
+
+
+class CellFile(_Table):
+    """A cell, or several that differ in parameters (`each`; `id` is the end of the name)."""
+
+    title: str
+    section: str
+    weight: str
+    scenario: str
+    text: str = ""
+    places: list[str | Place] = []
+    settings: dict[str, Any] = {}
+    parameters: dict[str, str] = {}
+    each: list[dict[str, str]] = []
+    marking: dict[str, Any] = {}
+    controls: list[str] = []
+    metrics: list[str] | None = None
+    also: list[str] = []
+    classes: list[str] = []
+    trade_off: bool = True
+    checks: list[Check] = []
+
+
+class _Suite(_Table):
+    title: str
+    source: str
+    law: Literal["queue", "control", "adaptation"]
+    baseline: list[str]
+    metrics: list[str]
+    summary: str = ""
+    places: list[str | Place] = []
+    fill: dict[str, Any] = {}
+    controls: list[str] = []
+    trade_off: list[str] = []
+    replications: Number = 10
+    quick: Number = 3
+    seed: int = 1
+
+
+class _Choice(_Table):
+    open: str
+    chosen: str
+    reason: str
+
+
+class SuiteFile(_Table):
+    """A suite as its file has it."""
+
+    suite: _Suite
+    parameters: dict[str, str] = {}
+    metrics: dict[str, Metric]
+    cells: dict[str, CellFile]
+    choices: list[_Choice] = []
+
+
+def load_definition(folder: Path) -> SuiteFile:
+    """Read the file of a suite. Raises `UserError` for anything wrong in it."""
+    path = folder / "suite.toml"
+    raw = parse(read_text(path, "a suite"), path)
+    try:
+        found = SuiteFile.model_validate(raw)
+    except ValidationError as error:
+        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice)
+        keys = dict.fromkeys(key for model in models for key in model.model_fields)
+        raise located(path, error.errors(), keys) from None
+    for name, cell in found.cells.items():
+        place = f'{path}: cells."{name}"'
+        asked = [*(cell.metrics or ()), *cell.also, *(check.metric for check in cell.checks)]
+        for metric in (*found.suite.metrics, *found.suite.trade_off, *asked):
+            if metric not in found.metrics:
+                near = nearest(metric, found.metrics)
+                raise UserError(f'{place}: no metric "{metric}"{near}')
+        if any("id" not in row for row in cell.each):
+            raise UserError(f"{place}.each: each row has an id, the end of the cell's name")
+    return found

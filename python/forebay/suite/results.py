@@ -1,0 +1,177 @@
+"""Results of a suite: a row for each quantity of each cell and column, and the checks.
+
+`table.json` holds them with what made them; `table.md`, `tables.tex` and the page are made of that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forebay.run.axes import VARIANT
+from forebay.run.expressions import Answer
+from forebay.run.jobs import build, version
+from forebay.run.journal import Journal
+from forebay.run.quantities import summarised
+from forebay.run.summary import finished
+from forebay.run.sweep import Planned, failures, warnings
+from forebay.suite.cells import Asked, Cell, Limit
+from forebay.suite.definition import SuiteFile
+
+__all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
+
+JSON = "table.json"
+FOLDER = "cells"
+"""The folder of the scenarios of all cells, by column."""
+
+Part = tuple[Cell, Sequence[Planned]]
+
+
+def cell_path(cell: str, column: str) -> str:
+    """Where the scenario of a cell is, below the folder of results."""
+    return f"{FOLDER}/{column.replace(':', '-')}/{cell.replace('/', '-')}.toml"
+
+
+def document_of(
+    name: str,
+    suite: SuiteFile,
+    asked: Asked,
+    parts: Sequence[Part],
+    journal: Journal,
+    command: str,
+) -> dict[str, Any]:
+    """The document of a suite whose runs `journal` holds."""
+    laws: dict[tuple[str, str], Mapping[str, Any]] = {}
+    rows = [row for cell, planned in parts for row in _rows(cell, planned, journal, laws)]
+    rates = {"rate": asked.rate} if asked.rate is not None else {}
+    return {
+        "suite": name,
+        "name": f"{name}: {suite.suite.title}",
+        "source": suite.suite.source,
+        "version": version(),
+        "build": build(),
+        "command": command,
+        "seeds": [asked.seed],
+        "replications": asked.replications,
+        **({"laws": list(laws.values())} if laws else {}),
+        "settings": {**suite.parameters, **rates},
+        "columns": [
+            _column(law, n < len(suite.suite.baseline)) for n, law in enumerate(asked.laws)
+        ],
+        "cells": [_cell(cell) for cell, _ in parts],
+        "rows": rows,
+        "checks": [check for cell, _ in parts for check in _checks(cell, rows, asked)],
+        "choices": [choice.model_dump() for choice in suite.choices],
+        "warnings": [
+            {"cell": cell.name, **row} for cell, planned in parts for row in warnings(planned)
+        ],
+        "failed": [
+            {
+                "cell": cell.name,
+                "column": str(entry.values[VARIANT]),
+                "replication": failure.key.replication,
+                "seed": failure.key.seed,
+                "reason": failure.reason,
+                "scenario": cell_path(cell.name, str(entry.values[VARIANT])),
+            }
+            for cell, planned in parts
+            for entry, failure in failures(cell.sweep, planned, journal)
+        ],
+    }
+
+
+def _column(law: Any, is_baseline: bool) -> dict[str, Any]:
+    """What a column is: its law, the parameters that were given, all with which it is fixed."""
+    return {
+        "label": law.label,
+        "law": law.page.name,
+        "baseline": is_baseline,
+        "given": dict(law.given),
+        "source": law.page.source,
+        "defaults": {
+            each.name: each.default_text
+            for each in law.page.fields
+            if each.default is not None and each.name not in law.given
+        },
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        "name": cell.name,
+        "title": cell.file.title,
+        "section": cell.file.section,
+        "weight": cell.file.weight,
+        "text": cell.file.text,
+        "trade_off": cell.file.trade_off,
+        "lacking": dict(cell.lacking),
+    }
+
+
+def _rows(
+    cell: Cell,
+    planned: Sequence[Planned],
+    journal: Journal,
+    laws: dict[tuple[str, str], Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """The rows of a cell; laws of one's own that its runs had are put into `laws`."""
+    for entry in planned:
+        answers: dict[str, list[Answer]] = {each.key: [] for each in cell.measures}
+        digest = hashlib.blake2b(digest_size=8)
+        runs: list[int] = []
+        for replication, found in finished(cell.sweep, entry, journal):
+            laws |= {(law["name"], law["contents"]): law for law in found.get("laws", ())}
+            runs.append(replication)
+            digest.update(str(found["digest"]).encode())
+            for each in cell.measures:
+                answers[each.key].append(each.quantity.of(found))
+        for each in cell.measures:
+            if not runs:
+                continue
+            summary = summarised(each.quantity, answers[each.key])
+            yield {
+                "cell": cell.name,
+                "column": str(entry.values[VARIANT]),
+                "words": each.words,
+                "unit": each.quantity.unit.symbol,
+                "better": each.metric.better,
+                "section": each.metric.section,
+                "headline": each.metric.headline,
+                **summary,
+                "runs": runs,
+                "values": [answer.value for answer in answers[each.key]],
+                "digest": digest.hexdigest(),
+            }
+
+
+def _checks(
+    cell: Cell, rows: Sequence[Mapping[str, Any]], asked: Asked
+) -> Iterator[dict[str, Any]]:
+    """The checks of a cell on the means of its columns."""
+    baseline = asked.laws[0].label
+    for limit in cell.limits:
+        for row in rows:
+            if row["cell"] != cell.name or row["quantity"] != limit.check.metric:
+                continue
+            is_base = row["column"] == baseline
+            if limit.check.of == "all" or is_base == (limit.check.of == "baseline"):
+                yield {
+                    "cell": cell.name,
+                    "column": row["column"],
+                    "quantity": row["quantity"],
+                    "text": limit.check.text,
+                    "of": limit.check.of,
+                    "mean": row["mean"],
+                    "least": limit.least,
+                    "most": limit.most,
+                    "unit": row["unit"],
+                    "holds": _holds(row["mean"], limit),
+                }
+
+
+def _holds(mean: float | None, limit: Limit) -> bool:
+    if mean is None:
+        return False
+    above = limit.least is None or mean >= limit.least
+    return above and (limit.most is None or mean <= limit.most)
