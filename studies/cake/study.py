@@ -28,8 +28,12 @@ VOIP_RATE = "2 Mbit/s"
 VOIP_PACKET = "214 B"
 """160 B of voice, 12 B of RTP, and headers as those of pings: a frame of G.711, sent faster."""
 
-QUANTUM = "300 B"
-"""What scripts for slow links give FQ-CoDel in place of a full packet."""
+SLOW_MBPS = 2
+SLOW_QUANTUM = "300 B"
+"""Quantum of FQ-CoDel below that rate, in place of a full packet, as scripts for access links have
+it."""
+
+FRAME = "1514 B"
 
 REPLICATIONS = Replications(
     first=20, cap=40, quick_first=2, quick_cap=6, quick_events=600_000_000, variant=5
@@ -40,7 +44,7 @@ def grid_point(network: Network, point: Point) -> None:
     """One cell: `test` with its flows, `up_mbps`, and the `queue` of both routers."""
     for way, rate in zip(WAYS, (point["up_mbps"], DOWN_MBPS), strict=True):
         if point["queue"] == "fq_codel":
-            network.set(f"{way}.queue", _fq_codel(f"{rate} Mbit/s"))
+            network.set(f"{way}.queue", _fq_codel(int(rate)))
         else:
             network.set(f"{way}.queue.cake.rate", f"{rate} Mbit/s")
             network.set(f"{way}.queue.cake.tins", TINS[str(point["queue"])])
@@ -58,16 +62,23 @@ def grid_point(network: Network, point: Point) -> None:
         network.set(f"flows.ping_{name}", ping | {"dscp": dscp})
 
 
-def _fq_codel(rate: str) -> dict[str, object]:
-    """FQ-CoDel below HTB's bucket."""
-    queue = {"fq_codel": {"ecn": False, "quantum": QUANTUM, "mtu_scope": "all"}}
-    return {"htb": {"classes": [{"name": "all", "rate": rate, "queue": queue}]}}
+def _fq_codel(mbps: int) -> dict[str, object]:
+    """FQ-CoDel under a bucket of one frame, as HTB's is."""
+    queue: dict[str, object] = {"ecn": False, "mtu_scope": "all"}
+    if mbps < SLOW_MBPS:
+        queue["quantum"] = SLOW_QUANTUM
+    return {"tbf": {"rate": f"{mbps} Mbit/s", "burst": FRAME, "queue": {"fq_codel": queue}}}
 
 
 def _voip() -> dict[str, object]:
     """A stream of packets of one size."""
     traffic = {"cbr": {"rate": VOIP_RATE, "size": VOIP_PACKET}}
     return {"dscp": "EF", "udp": {"header": "42 B"}, "traffic": traffic}
+
+
+def many_pings(network: Network, point: Point) -> None:
+    """A sensitivity run: a ping every 20 ms."""
+    network.set_each("flows.ping_*.traffic.cbr.rate", "39200 bit/s")
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:
