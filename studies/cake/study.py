@@ -78,7 +78,8 @@ def _voip() -> dict[str, object]:
 
 def many_pings(network: Network, point: Point) -> None:
     """A sensitivity run: a ping every 20 ms."""
-    network.set_each("flows.ping_*.traffic.cbr.rate", "39200 bit/s")
+    for name in PINGS:
+        network.set(f"flows.ping_{name}.traffic.cbr.rate", "39200 bit/s")
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:

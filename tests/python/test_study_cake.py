@@ -75,9 +75,8 @@ def test_the_studys_sentences_hold_of_the_published_numbers() -> None:
 
 
 def test_a_model_without_queues_fails_the_classes_of_delays() -> None:
-    """A network that delays pings by nothing but the path's 50 ms and half a millisecond would be
-    close to every ping below 55 ms. It is told apart by the classes of what is above the base:
-    all percentiles but one median are more than 1 ms above."""
+    """A model without queues fails every statement on classes of delays: 50 ms of path and half a
+    millisecond are close to every ping below 55 ms, and grades alone would not tell them apart."""
     empty = Measurements()
     for claim in PAPER.claims:
         if claim.unit == "ms":
