@@ -80,6 +80,7 @@ class _Queue:
         queues: int = ...,
         quantum: str = ...,
         mtu: str = ...,
+        spared: Literal["packets", "flows"] = ...,
         target: str = ...,
         interval: str = ...,
         ecn: bool = ...,

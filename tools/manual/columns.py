@@ -245,7 +245,7 @@ PLANNED = {
 
 DRAWN = {
     "runs": "How many runs the paper says that the value is from.",
-    "statistic": "What it is of them: `mean`, `highest` or `lowest`.",
+    "statistic": "What it is of them: `mean`, `highest`, `lowest` or `median`.",
     "predicted_low": "Lower end of the 95 % interval in which such a value is to be expected, its "
     "rounding included; null with a single replication.",
     "predicted_high": "Upper end.",
