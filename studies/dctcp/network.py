@@ -22,6 +22,9 @@ RTT_US = 100
 K = {1: 20, 10: 65}
 """Thresholds by the rate of a port in Gbit/s (section 3.5)."""
 
+MARKED = ("dctcp", "prague")
+"""Controls behind a step of marks; Prague is that of an extension."""
+
 RED = {
     "floyd": {"min_threshold": 50, "max_threshold": 150},
     "tuned": {"min_threshold": 150, "max_threshold": 300},
@@ -38,9 +41,6 @@ STEP_S = 3.0
 
 LATE_S = (0.3, 0.32)
 """When the second flow of two starts: at random within these times."""
-
-QUERIES = 1000
-"""Queries of an incast experiment, as far as they fit into the time that a run has."""
 
 
 def rtt_s(point: Point) -> float:
@@ -86,7 +86,7 @@ class _Rig:
 
     def queue(self, rate: int) -> Any:
         """Queue of a port of a switch."""
-        if self.control == "dctcp":
+        if self.control in MARKED:
             return {"step": {"threshold": f"{self.point.get('k', K[rate])} packets"}}
         if "red" in self.point:
             thresholds = RED[str(self.point["red"])]
@@ -105,6 +105,8 @@ class _Rig:
     def tcp(self, flow: dict[str, Any]) -> dict[str, Any]:
         """A flow of the grid point's congestion control."""
         tcp = dict(flow["tcp"])
+        if self.control == "prague":
+            tcp |= {"control": "prague"}
         if self.control == "tcp":
             tcp |= {"control": "reno", "ecn": "red" in self.point}
         if "rto_ms" in self.point:
@@ -229,8 +231,7 @@ def _incast(rig: _Rig) -> None:
     if rig.point["buffer"] == "static":
         rig.static()
     rig.ask(servers, "receiver", 1_000_000 // len(servers))
-    slow = rig.point.get("rto_ms") == 300 and len(servers) > 10
-    rig.time(100.0 if slow else 0.01 * QUERIES)
+    rig.time(100.0 if rig.point["rto_ms"] == 300 else 10.0)
 
 
 def _all_to_all(rig: _Rig) -> None:
@@ -238,7 +239,7 @@ def _all_to_all(rig: _Rig) -> None:
     everyone = hosts_of("h", 41)
     rig.hosts(everyone)
     rig.ask(everyone, everyone, 25_000, pairs={"incast": {"fan_in": 40}})
-    rig.time(0.6)
+    rig.time(1.0)
 
 
 def _build_up(rig: _Rig) -> None:

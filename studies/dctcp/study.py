@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from forebay.study import Point, Replications
+from forebay.study import Network, Point, Replications
+from forebay_studies.dctcp.figures import figures
 from forebay_studies.dctcp.measure import quantities
-from forebay_studies.dctcp.network import grid_point
+from forebay_studies.dctcp.network import grid_point, packet_time_s
 
-__all__ = ["RECORD_RUNS", "REPLICATIONS", "grid_point", "quantities"]
+__all__ = ["RECORD_RUNS", "REPLICATIONS", "figures", "grid_point", "more_noise", "quantities"]
 
 RECORD_RUNS = True
 
@@ -23,3 +24,9 @@ def _cap(point: Point) -> int:
 REPLICATIONS = Replications(
     first=4, cap=_cap, quick_first=2, quick_cap=3, quick_events=500_000_000, variant=3
 )
+
+
+def more_noise(network: Network, point: Point) -> None:
+    """A sensitivity run: simulations of the paper with longer delays of hosts."""
+    mean = f"{4e9 * packet_time_s(point):g} ns"
+    network.set_each("links.*.impairment.jitter.mean", mean)
