@@ -11,7 +11,7 @@ from forebay.study import Point, Run
 from forebay_studies.dctcp.formulas import cycle, largest_gain, least_threshold
 from forebay_studies.dctcp.network import LATE_S, STEP_S, packet_time_s, rtt_s
 
-__all__ = ["quantities"]
+__all__ = ["quantities", "timeouts_ratio"]
 
 Array = NDArray[np.float64]
 
@@ -149,14 +149,14 @@ def _queries(run: Run) -> dict[str, float]:
         "queries_count": float(len(times)),
         "mean_s": float(times.mean()),
         "shortest_s": float(times.min()),
-        "timeouts_ratio": _timeouts(run, int(row["completed"])),
+        "timeouts_ratio": timeouts_ratio(run, int(row["completed"])),
     }
     for name, share in (("median", 0.5), ("p95", 0.95)):
         found[f"{name}_s"] = float(np.quantile(times, share))
     return found
 
 
-def _timeouts(run: Run, completed: int) -> float:
+def timeouts_ratio(run: Run, completed: int) -> float:
     """Share of queries in which a retransmission timer ran out."""
     cut, done = run.tables["reductions"], run.tables["transfers"]
     fan_in = run.group("query")["flows"] // len(set(done["flow"]))
