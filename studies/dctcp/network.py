@@ -110,7 +110,7 @@ class _Rig:
         if self.control == "tcp":
             tcp |= {"control": "reno", "ecn": "red" in self.point}
         if "rto_ms" in self.point:
-            tcp["rto_min"] = f"{self.point['rto_ms']} ms"
+            tcp["rto_min"] = tcp["rto_initial"] = f"{self.point['rto_ms']} ms"
         return flow | {"tcp": tcp}
 
     def send(self, name: str, source: Any, target: Any, **more: Any) -> None:
@@ -127,6 +127,8 @@ class _Rig:
         requests["sizes"] = {"constant": {"size": f"{part} B"}}
         if think:
             requests["think"] = think
+        if "rto_ms" in self.point:
+            requests["retry"] = f"{self.point['rto_ms']} ms"
         flow = self.tcp(self.query) | {"traffic": {"requests": requests}}
         self.network.set("flows.query", flow | {"from": servers, "to": client} | more)
         self.record(transfers=True, reductions=True)
