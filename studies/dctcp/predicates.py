@@ -1,7 +1,7 @@
 """What the paper's sentences mean in numbers.
 
-*About*, and values without a qualification, mean within 10 %, as in grades; a *range* is met by
-what is at most 10 % outside it. *The same throughput* means within 2 %, which grades call exact.
+*About*, and values without a qualification, mean within 10 %, as in grades; a *range* reaches
+10 % further at either end. *The same throughput* means within 2 %, which grades call exact.
 A transport *has timeouts* where more than 1 % of its queries have one, what figures show as other
 than none.
 """

@@ -289,10 +289,10 @@ fn lost_requests_are_repeated() {
 }
 
 /// `retry` is when a request is repeated for the first time, and twice as long each time after. A
-/// tenth of the requests is lost: k of one client in a row with a probability of 0.9 (1/10)^k, which
-/// takes (2^k - 1) times `retry` longer, in the mean 0.9 / (1 - 2/10) - 1 = 1/8 of it. That is 125 ms
-/// if it is left out, and 12.5 ms with 100 ms: 112.5 ms less, known from 20,000 requests and more to
-/// 4 ms (the variance is 0.9 / (1 - 4/10) - (9/8)^2 = 0.23 s^2).
+/// tenth of the requests is lost: k of one client in a row with a probability of 0.9 (1/10)^k,
+/// which takes (2^k - 1) times `retry` longer, in the mean 0.9 / (1 - 2/10) - 1 = 1/8 of it. That
+/// is 125 ms if it is left out, and 12.5 ms with 100 ms: 112.5 ms less, known from 20,000 requests
+/// and more to 4 ms (the variance is 0.9 / (1 - 4/10) - (9/8)^2 = 0.23 s^2).
 #[test]
 fn requests_are_repeated_after_retry() {
     let loss = "reverse.impairment = { loss = { probability = 0.1 } }\n";
