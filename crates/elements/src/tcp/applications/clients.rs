@@ -95,8 +95,7 @@ pub(in crate::tcp) fn number_and_level(packet: &Packet) -> (u64, usize) {
 /// Bits of a level, of which there are up to 64.
 const LEVEL_BITS: u32 = 6;
 
-/// Timeouts of requests: the first, as there is no measurement, and the longest.
-const FIRST_TIMEOUT: Span = Span::from_s(1);
+/// The longest time until a request is repeated.
 const MAX_TIMEOUT: Span = Span::from_s(60);
 
 impl Clients {
@@ -121,7 +120,7 @@ impl Clients {
             end: 0,
             deadline: Time::NEVER,
             pending: Time::NEVER,
-            timeout: FIRST_TIMEOUT,
+            timeout: plan.retry,
         };
         let flows: Vec<Asked> = std::iter::repeat_with(asked).take(applications.len()).collect();
         let idle = Client {
@@ -276,7 +275,7 @@ impl Clients {
         let asked = &mut self.flows[index as usize];
         asked.end = asked.arrived + size.bytes();
         asked.number += 1;
-        asked.timeout = FIRST_TIMEOUT;
+        asked.timeout = self.plan.retry;
         self.send(index, place, cx);
         self.set_timer(index, cx);
     }
