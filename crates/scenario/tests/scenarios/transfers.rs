@@ -240,6 +240,9 @@ fn clients_ask_wait_and_think() {
         let found = transfers(&result);
         assert_eq!((found.completed, found.queued), (rows.len() as u64, 0));
         assert!(found.unfinished <= 1);
+        // The request takes 0.4 + 50 ms, and the first segment 1 + 50 ms.
+        assert!((found.mean_startup_s.unwrap() - 101.4e-3).abs() < 1e-12);
+        assert!(found.started - found.completed <= 1);
         assert!((found.completed as f64 - expected).abs() < 5.0 * deviation, "{found:?}");
     }
 }
@@ -261,6 +264,26 @@ fn a_page_ends_with_its_last_object() {
         assert_eq!((row.0, row.1), (207_840 * US, 12 * 960));
     }
     assert_eq!(transfers(&result).completed_by_size[1], transfers(&result).completed);
+}
+
+/// A start-up time is above a second where the answer was lost, and only there: a third of the
+/// packets is lost on the way of answers, of one segment each, and none on that of requests and
+/// acknowledgements, so that a client asks when all before is acknowledged. An answer that is sent
+/// again leaves a second later at least (RFC 6298, section 2.4). A client takes 0.2 s and, with
+/// timeouts of up to 2 s, up to 2 * (1/3 + 1/9 + ...) = 1 s for an answer: 500 in 600 s at least,
+/// so that 20 have a standard error of (0.333 * 0.667 / 10,000)^(1/2) = 0.0047 at most.
+#[test]
+fn slow_starts_are_those_of_lost_answers() {
+    let loss = "impairment = { loss = { probability = 0.333 } }\n\
+                reverse.impairment = { loss = { probability = 0 } }\n";
+    let requests =
+        "{ requests = { think = \"100 ms\", sizes = { constant = { size = \"900 B\" } } } }";
+    let text = scenario("600 s", requests, "count = 20")
+        .replace("delay = \"50 ms\"\n", &format!("delay = \"50 ms\"\n{loss}"));
+    let result = run(&(text + "rto_max = \"2 s\"\n"));
+    let found = transfers(&result);
+    assert!(found.started >= 10_000, "{found:?}");
+    assert!((found.slow_startup_ratio.unwrap() - 0.333).abs() < 4.0 * 0.0047, "{found:?}");
 }
 
 /// A client whose request or answer is lost does not wait for ever, and is answered once. A third

@@ -54,6 +54,8 @@ struct Asked {
     /// Bytes handed over so far, and bytes until the present object is complete.
     arrived: u64,
     end: u64,
+    /// Time of the request for the present object; never once something of it has arrived.
+    begun: Time,
     /// Time at which the request is repeated; never once something has arrived.
     deadline: Time,
     /// Time of the pending event of the timer.
@@ -118,6 +120,7 @@ impl Clients {
             number: 0,
             arrived: 0,
             end: 0,
+            begun: Time::NEVER,
             deadline: Time::NEVER,
             pending: Time::NEVER,
             timeout: plan.retry,
@@ -190,6 +193,10 @@ impl Clients {
         let asked = &mut self.flows[index as usize];
         asked.arrived += bytes;
         asked.deadline = Time::NEVER;
+        let begun = std::mem::replace(&mut asked.begun, Time::NEVER);
+        if begun != Time::NEVER {
+            self.count.add_start(cx.now().since(begun));
+        }
         if asked.arrived < asked.end {
             return;
         }
@@ -274,6 +281,7 @@ impl Clients {
         state.bytes += size.bytes();
         let asked = &mut self.flows[index as usize];
         asked.end = asked.arrived + size.bytes();
+        asked.begun = cx.now();
         asked.number += 1;
         asked.timeout = self.plan.retry;
         self.send(index, place, cx);
