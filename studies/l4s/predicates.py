@@ -1,0 +1,1 @@
+"""What the README's sentences mean in numbers."""
