@@ -125,3 +125,9 @@ def _spike(run: Run, base_s: float) -> dict[str, float]:
     back = next((n for n, each in enumerate(high) if n > begin and not each), len(high))
     spacing = min(b - a for a, b in pairwise(times))
     return {"max_rtt_s": max(trip for _, trip in after), "spike_s": (back - begin) * spacing}
+
+
+def noise(network: Network, point: Point) -> None:
+    """A sensitivity run: packets reach the middle box up to 0.8 ms late, in their order."""
+    for near in ("near1", "near2"):
+        network.set(f"links.{near}.impairment", {"jitter": {"mean": "400 us"}})
