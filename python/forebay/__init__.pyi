@@ -34,6 +34,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -64,6 +65,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -119,6 +121,7 @@ class _Queue:
         mtu: str = ...,
         ecn: bool = ...,
         limit: str = ...,
+        edition: Literal["queue_2012", "rfc8289"] = ...,
     ) -> Mechanism: ...
     def droptail(self, *, limit: str = ...) -> Mechanism: ...
     def drr(
@@ -238,6 +241,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -315,6 +319,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -337,6 +342,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -357,6 +363,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -399,6 +406,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -498,6 +506,7 @@ class _Queue:
         byte_mode: Literal["off", "fj", "ns2"] = ...,
         max_packet: str = ...,
         ecn: bool = ...,
+        harddrop: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
@@ -814,6 +823,7 @@ class _Traffic:
         interval: str = ...,
     ) -> Mechanism: ...
     def on_off(self, *, rate: str, size: str, on: str = ..., off: str = ...) -> Mechanism: ...
+    def packmime(self, *, rate: str, persistent: float = ...) -> Mechanism: ...
     def pareto(
         self,
         *,

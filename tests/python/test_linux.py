@@ -80,16 +80,18 @@ def test_queue_words(capsys: pytest.CaptureFixture[str], queue: str, words: str)
 
 def test_red_words(capsys: pytest.CaptureFixture[str]) -> None:
     """Linux's RED averages and drops at the lengths of the scenario."""
-    line = tc(
-        capsys,
+    red = (
         '{ red = { min_threshold = "10 packets", max_threshold = "30 packets", '
-        'mean_packet = "1000 B", weight = 0.25, limit = "60 packets", ecn = true } }',
+        'mean_packet = "1000 B", weight = 0.25, limit = "60 packets", ecn = true } }'
     )
+    line = tc(capsys, red)
     # W = 1/4. tc takes the least exponent with burst + 1 - 10 <= (1 - (1 - W)^burst) / W: with a
     # burst of 11 that is 2 against 1.999 for W = 1/2, which fails, and 3.83 for 1/4, which holds.
     words = "red min 10000 max 30000 limit 60000 avpkt 1000 burst 11 probability 0.1 ecn harddrop"
     # How long a packet takes while the queue is idle follows from the rate of the link.
     assert line.endswith(f"{words} bandwidth 10000000bit")
+    marking = tc(capsys, red.replace("ecn = true", "ecn = true, harddrop = false"))
+    assert marking.endswith(f"{words.removesuffix(' harddrop')} bandwidth 10000000bit")
 
 
 def test_impairments(capsys: pytest.CaptureFixture[str]) -> None:

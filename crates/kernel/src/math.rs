@@ -38,3 +38,15 @@ pub fn pow(x: f64, y: f64) -> f64 {
 pub fn cbrt(x: f64) -> f64 {
     libm::cbrt(x)
 }
+
+/// Gamma function.
+#[must_use]
+pub fn gamma(x: f64) -> f64 {
+    libm::tgamma(x)
+}
+
+/// Complementary error function.
+#[must_use]
+pub fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}

@@ -118,7 +118,8 @@ def _red(view: View, remarks: Remarks) -> list[str]:
     numbers = ["min", str(least), "max", str(most), "limit", str(total), "avpkt", str(mean)]
     chance = ["burst", str(burst), "probability", view.text("max_probability")]
     # Above the maximum Linux marks, too, unless it is told to drop.
-    ecn = ["ecn", "harddrop"] if view.is_set("ecn") else []
+    hard = [] if view.get("harddrop") == "false" else ["harddrop"]
+    ecn = ["ecn", *hard] if view.is_set("ecn") else []
     return ["red", *numbers, *chance, *ecn]
 
 

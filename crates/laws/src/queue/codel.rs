@@ -11,7 +11,7 @@ use forebay_units::{Size, Span, Time};
 
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
-use crate::queue::parts::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
+use crate::queue::parts::codel_core::{CoDelLaw, CoDelQueue, CoDelState, Edition};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "codel",
@@ -55,6 +55,9 @@ parameters! {
         ecn: bool = false, "RFC 3168, section 5";
         /// Buffer size, without the packet being transmitted. Unlimited if left out.
         limit: Option<Length>, "RFC 7567, section 2";
+        /// Publication whose rules hold for entering the dropping state: queue_2012 or rfc8289.
+        /// Left out: rfc8289.
+        edition: Option<Edition>, "Nichols and Jacobson, ACM Queue 10(5), 2012, appendix";
     }
 }
 
@@ -96,8 +99,9 @@ impl CoDelQueue for Waiting {
 
 impl CoDel {
     fn new(parameters: &CoDelParameters) -> Self {
-        let CoDelParameters { target, interval, mtu, ecn, limit } = *parameters;
-        let law = CoDelLaw { target, interval, mtu: mtu.bytes(), ecn, ce_threshold: None };
+        let CoDelParameters { target, interval, mtu, ecn, limit, edition } = *parameters;
+        let edition = edition.unwrap_or(Edition::Rfc8289);
+        let law = CoDelLaw { target, interval, mtu: mtu.bytes(), ecn, ce_threshold: None, edition };
         let (state, sojourn, waiting) = (CoDelState::default(), Span::ZERO, Waiting::default());
         Self { law, limit, state, sojourn, waiting }
     }
@@ -173,7 +177,14 @@ mod tests {
             mtu: Size::from_bytes(1500),
             ecn,
             limit: None,
+            edition: None,
         })
+    }
+
+    fn codel_of_2012() -> CoDel {
+        let mut law = codel(false);
+        law.law.edition = Edition::Queue2012;
+        law
     }
 
     fn at(us: u64) -> Time {
@@ -313,5 +324,47 @@ mod tests {
         // Entered at 605 ms + pause; 16 intervals after 506.788 ms are 2106.788 ms.
         assert_eq!(second(1_501_700), 40_900);
         assert_eq!(second(1_501_800), 100_000);
+    }
+
+    /// CoDel of 2012 waits for two intervals before its first drop, and returns to the dropping
+    /// state at once, with two drops less, within an interval: its results differ from those of RFC
+    /// 8289. With 1000 packets from 0 on, late from 5 ms on, an interval has passed at 105 ms, the
+    /// second at 205 ms; then drops follow the control law, after 100, 70.711, 57.735, 50, 44.721
+    /// and 40.825 ms. The seventh has the next due after 100/sqrt(7) = 37.796 ms, at 606.788 ms. The
+    /// next overload from 600 ms on is late for an interval at 705 ms, within 100 ms of that: it
+    /// begins with 7 - 2 = 5, and the second drop follows after 100/sqrt(5) = 44.721 ms. One from
+    /// 602 ms on is late for an interval at 707 ms, which is too late, and drops after another.
+    #[test]
+    fn the_edition_of_2012_enters_the_dropping_state_by_its_own_rules() {
+        let after = |begin: u64| {
+            let mut law = codel_of_2012();
+            assert_eq!(
+                overload(&mut law, 1000, 0, 580_000, Ecn::NotEct),
+                [205_000, 305_000, 375_800, 433_500, 483_500, 528_200, 569_000]
+            );
+            while take(&mut law, 580_000).0.is_some() {}
+            let times = overload(&mut law, 1000, begin, begin + 350_000, Ecn::NotEct);
+            (times[0] - begin, times[1] - times[0])
+        };
+        assert_eq!(after(600_000), (105_000, 44_800));
+        assert_eq!(after(602_000), (205_000, 100_000));
+    }
+
+    /// With less than the largest packet behind a packet CoDel of 2012 leaves it alone, and with as
+    /// much as that not: at low rates its queue is one packet shorter.
+    #[test]
+    fn the_edition_of_2012_spares_less_than_a_packet() {
+        let drops = |behind: u16| {
+            let mut law = codel_of_2012();
+            put(&mut law, 0, 1500, Ecn::NotEct, 0);
+            let mut drops = 0;
+            for second in 1..60 {
+                put(&mut law, second, behind, Ecn::NotEct, 1_000_000 * second);
+                drops += take(&mut law, 1_000_000 * second + 999_999).1;
+            }
+            drops
+        };
+        assert_eq!(drops(1499), 0);
+        assert!(drops(1500) > 0);
     }
 }

@@ -14,7 +14,7 @@ use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::{BuildQueue, Queue};
-use crate::queue::parts::codel_core::{CoDelLaw, CoDelState};
+use crate::queue::parts::codel_core::{CoDelLaw, CoDelState, Edition};
 use crate::queue::parts::flow_hash::{FlowClassifier, FlowHash, Tuples};
 use crate::queue::parts::flow_queues::{FlowQueues, quantum, queue_count};
 use crate::{FlowKeys, LinkFacts};
@@ -175,6 +175,7 @@ impl FqCoDel {
             mtu: parameters.mtu.bytes(),
             ecn: parameters.ecn,
             ce_threshold: parameters.ce_threshold,
+            edition: Edition::Rfc8289,
         };
         let hash = FlowHash::new(parameters.classifier, parameters.salt);
         Self {

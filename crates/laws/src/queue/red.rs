@@ -209,6 +209,24 @@ mod tests {
         assert_eq!(law.admit(&arrival, stream), Verdict::Drop(DropReason::Early));
     }
 
+    /// Without `harddrop` ECN-capable packets are marked above the maximum threshold, too, and
+    /// others dropped, so that a sender that reacts to marks alone is not stopped there (Linux,
+    /// net/sched/sch_red.c: RED_HARD_MARK). A full buffer drops whatever may be marked.
+    #[test]
+    fn marks_replace_forced_drops_without_harddrop() {
+        let marking = |ecn| {
+            red(1.0, |options| {
+                (options.weight, options.ecn, options.harddrop) = (1.0, ecn, false);
+                options.limit = Some(Length::Packets(20));
+            })
+        };
+        let (mut law, stream) = (marking(true), &mut stream());
+        assert_eq!(offer(&mut law, 15, stream), Verdict::Mark);
+        assert_eq!(offer(&mut law, 19, stream), Verdict::Mark);
+        assert_eq!(offer(&mut law, 20, stream), Verdict::Drop(DropReason::Overflow));
+        assert_eq!(offer(&mut marking(false), 15, stream), Verdict::Drop(DropReason::Forced));
+    }
+
     /// The buffer holds no more than its limit, and drops there are not taken for RED's.
     #[test]
     fn the_limit_drops_by_overflow() {

@@ -5,6 +5,7 @@ mod bulk;
 mod cbr;
 mod file;
 mod on_off;
+mod packmime;
 mod pareto;
 mod poisson;
 mod pool;
@@ -26,7 +27,7 @@ use forebay_units::{Rate, Size, Span};
 
 pub use adaptive_video::VideoPlan;
 
-pub use pool::{Datagram, Datagrams, TrafficPool};
+pub use pool::{Asking, Datagram, Datagrams, TrafficPool};
 pub use stores::pool_of;
 use stores::{Drawing, Fixed};
 
@@ -205,6 +206,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     cbr::ENTRY,
     file::ENTRY,
     on_off::ENTRY,
+    packmime::ENTRY,
     pareto::ENTRY,
     poisson::ENTRY,
     pulses::ENTRY,

@@ -19,6 +19,12 @@ pub trait TrafficPool: Any + Send {
     /// The next burst of flow `index`; see [`Traffic::next`](forebay_network::Traffic::next).
     fn next(&mut self, index: usize) -> Option<Burst>;
 
+    /// Particulars of the request for the burst of flow `index` that was given last, where clients
+    /// ask for them.
+    fn asking(&self, _index: usize) -> Asking {
+        Asking::default()
+    }
+
     /// The gap between bursts, if it is the same for all flows; see
     /// [`Traffic::constant_gap`](forebay_network::Traffic::constant_gap).
     fn constant_gap(&self) -> Option<Span>;
@@ -39,12 +45,27 @@ pub trait TrafficPool: Any + Send {
     fn foresee(&self, index: usize);
 }
 
+/// Particulars of a request, where a client asks for a burst.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Asking {
+    /// Time since the start of the flow at which the client asks, or later if it is not ready then;
+    /// `None` if it asks when the gap of the burst has passed since the answer before.
+    pub begins: Option<Span>,
+    /// True if it asks on the connection of the answer before, though others are fresh.
+    pub continues: bool,
+    /// Size of the request on the wire, in bytes; `None` for that of the plan.
+    pub request: Option<u16>,
+}
+
 impl TrafficPool for Box<dyn TrafficPool> {
     fn len(&self) -> usize {
         (**self).len()
     }
     fn next(&mut self, index: usize) -> Option<Burst> {
         (**self).next(index)
+    }
+    fn asking(&self, index: usize) -> Asking {
+        (**self).asking(index)
     }
     fn constant_gap(&self) -> Option<Span> {
         (**self).constant_gap()

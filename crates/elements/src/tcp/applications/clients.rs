@@ -24,7 +24,7 @@ pub struct Clients {
     paths: Paths,
     flows: Vec<Asked>,
     clients: Vec<Client>,
-    /// Times at which flows start, until the run begins.
+    /// Times at which flows start.
     starts: Vec<Time>,
     count: TransferCount,
     /// If they play what they ask for, and choose its bit rate.
@@ -66,8 +66,10 @@ struct Asked {
 struct Client {
     /// Time at which it began to ask for the present page; never while it thinks.
     begun: Time,
-    /// Size of the first object of the next page.
+    /// Size of the first object of the next page, and whether it was due before the client was
+    /// ready to ask for it.
     first: Size,
+    waited: bool,
     /// Objects still to be asked for, asked for and not complete, and bytes of those asked for.
     left: u32,
     under_way: u32,
@@ -125,6 +127,7 @@ impl Clients {
         let idle = Client {
             begun: Time::NEVER,
             first: Size::from_bytes(0),
+            waited: false,
             left: 0,
             under_way: 0,
             bytes: 0,
@@ -143,9 +146,8 @@ impl Clients {
 
     /// The run begins.
     pub(in crate::tcp) fn start(&mut self, cx: &mut Context<'_>) {
-        let starts = std::mem::take(&mut self.starts);
         for client in 0..self.clients.len() as u32 {
-            let start = starts[(client * self.plan.connections) as usize];
+            let start = self.starts[(client * self.plan.connections) as usize];
             self.think(client, start, cx);
         }
     }
@@ -226,8 +228,11 @@ impl Clients {
             Some(viewers) => viewers.next(client as usize, from),
             None => self.draw(client * self.plan.connections),
         };
-        self.clients[client as usize].first = size;
-        let at = from + gap;
+        let first = (client * self.plan.connections) as usize;
+        let begins = self.applications.asking(first).begins.map(|span| self.starts[first] + span);
+        let at = begins.map_or(from + gap, |begins| begins.max(from));
+        let state = &mut self.clients[client as usize];
+        (state.first, state.waited) = (size, begins.is_some_and(|begins| begins < from));
         if at < self.stop {
             cx.wake_at(at, client | PAGE);
         }
@@ -247,12 +252,12 @@ impl Clients {
 
     fn end_page(&mut self, client: u32, place: &Place<'_>, cx: &mut Context<'_>) {
         let state = &mut self.clients[client as usize];
-        let (begun, bytes) = (state.begun, state.bytes);
+        let Client { begun, bytes, waited, .. } = *state;
         state.begun = Time::NEVER;
         let Paths { there, back } = &self.paths;
         let ideal = back.time(1) + there.time(bytes);
         let now = cx.now();
-        self.count.add(&Completed { begun, bytes, ideal }, false, now);
+        self.count.add(&Completed { begun, bytes, ideal }, waited, now);
         if let Some(viewers) = &mut self.viewers {
             viewers.completed(client as usize, begun, now);
         }
@@ -286,8 +291,8 @@ impl Clients {
             None => asked.number,
         };
         let flow = place.first.nth(index);
-        let packet =
-            Packet::data(cx.now(), flow, number, self.plan.request, place.routes.of(index));
+        let size = self.applications.asking(index as usize).request.unwrap_or(self.plan.request);
+        let packet = Packet::data(cx.now(), flow, number, size, place.routes.of(index));
         cx.send(packet.with_kind(PacketKind::Report).with_marking(place.marking));
     }
 

@@ -70,7 +70,7 @@ impl Sender<'_, '_> {
         }
         let before = self.observed_window();
         let now = self.cx.now();
-        let fresh = self.group.fresh.is_some() && self.begin_afresh();
+        let fresh = self.group.fresh.is_some() && !self.continues() && self.begin_afresh();
         self.check_app_limited();
         let idle = !fresh && self.tcb.una == self.tcb.max && self.tcb.max > 0;
         if idle {

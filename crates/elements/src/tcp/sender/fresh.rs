@@ -27,6 +27,11 @@ impl TcpSenders {
 }
 
 impl Sender<'_, '_> {
+    /// Returns true if what is written now was asked for on the connection of the write before.
+    pub(super) fn continues(&self) -> bool {
+        self.group.applications.asking(self.index as usize).continues
+    }
+
     /// If writes are sent on fresh connections and nothing is outstanding, begin one. Returns
     /// whether it did.
     #[cold]

@@ -1,6 +1,7 @@
 //! CoDel's law for one queue, which CoDel has one of and FQ-CoDel many.
 
 use forebay_network::{Departure, Discard, DropReason, Packet};
+use forebay_parameters::choice;
 use forebay_units::{Span, Time};
 
 /// The parameters of the law, which queues share.
@@ -12,6 +13,23 @@ pub(in crate::queue) struct CoDelLaw {
     pub(in crate::queue) ecn: bool,
     /// Delay above which every ECN-capable packet is marked.
     pub(in crate::queue) ce_threshold: Option<Span>,
+    /// Rules by which the dropping state is entered.
+    pub(in crate::queue) edition: Edition,
+}
+
+choice! {
+    /// Publication whose rules hold for entering the dropping state.
+    pub enum Edition {
+        /// Nichols and Jacobson 2012, appendix: the dropping state is entered when packets have
+        /// been late for an interval and the last drop was due less than an interval ago, or when
+        /// they have been late for two; in the first case with a count of two less than before.
+        /// Less than a packet of the largest size is no queue.
+        Queue2012 = "queue_2012",
+        /// RFC 8289, section 5.5: it is entered when packets have been late for an interval; with
+        /// the drops of the last stay as count if that was less than 16 intervals ago. A packet of
+        /// the largest size is no queue.
+        Rfc8289 = "rfc8289",
+    }
 }
 
 /// The packets over which the law decides.
@@ -85,7 +103,8 @@ impl CoDelState {
             self.go_on(head, at)
         } else {
             let head = head?;
-            if head.late { self.enter(head.packet, at) } else { Some(unmarked(head)) }
+            let enters = head.late && self.may_enter(law, now);
+            if enters { self.enter(head.packet, at) } else { Some(unmarked(head)) }
         };
         let Some(threshold) = law.ce_threshold else { return next };
         let late = *at.sojourn > threshold;
@@ -109,7 +128,7 @@ impl CoDelState {
         };
         *at.sojourn = at.now.since(arrived);
         // On slow links a single packet takes longer than the target: one may always wait.
-        if *at.sojourn < at.law.target || at.queue.bytes() <= at.law.mtu {
+        if *at.sojourn < at.law.target || at.law.spares(at.queue.bytes()) {
             self.above_until = Time::NEVER;
             return Some(Head { packet, late: false });
         }
@@ -150,6 +169,17 @@ impl CoDelState {
         head.map(unmarked)
     }
 
+    /// Returns true if the dropping state may be entered at `now`, as packets are late.
+    fn may_enter(&self, law: &CoDelLaw, now: Time) -> bool {
+        match law.edition {
+            Edition::Queue2012 => {
+                let late_for_two = now.since(self.above_until) >= law.interval;
+                late_for_two || now.since(self.next_drop) < law.interval
+            }
+            Edition::Rfc8289 => true,
+        }
+    }
+
     /// Drop or mark the first packet and enter the dropping state.
     fn enter<Q: CoDelQueue>(
         &mut self,
@@ -164,9 +194,12 @@ impl CoDelState {
         };
         self.dropping = true;
         // Soon after the last stay, begin near the rate of drops that held the queue then.
-        let before = self.count - self.count_at_entry;
-        let soon = at.now.since(self.next_drop) < at.law.interval.times(16);
-        self.count = if before > 1 && soon { before } else { 1 };
+        let (before, least, intervals) = match at.law.edition {
+            Edition::Queue2012 => (self.count.saturating_sub(2), 0, 1),
+            Edition::Rfc8289 => (self.count - self.count_at_entry, 1, 16),
+        };
+        let soon = at.now.since(self.next_drop) < at.law.interval.times(intervals);
+        self.count = if before > least && soon { before } else { 1 };
         self.count_at_entry = self.count;
         self.next_drop = self.next_after(at.now, at.law);
         next
@@ -179,6 +212,14 @@ impl CoDelState {
 }
 
 impl CoDelLaw {
+    /// Returns true if no packet is late with `bytes` behind it.
+    fn spares(&self, bytes: u64) -> bool {
+        match self.edition {
+            Edition::Queue2012 => bytes < self.mtu,
+            Edition::Rfc8289 => bytes <= self.mtu,
+        }
+    }
+
     /// Returns true if `packet` can be marked and shall be.
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn && packet.is_ecn_capable()

@@ -189,6 +189,7 @@ pub(in crate::queue) struct Policy {
     mean_packet: u64,
     per_max_packet: f64,
     ecn: bool,
+    harddrop: bool,
     gentle_ecn: bool,
     ns2_guards: bool,
     limit: Option<Length>,
@@ -203,6 +204,7 @@ impl Policy {
             mean_packet: options.mean_packet.bytes(),
             per_max_packet: 1.0 / options.max_packet.bytes() as f64,
             ecn: options.ecn,
+            harddrop: options.harddrop,
             gentle_ecn: options.gentle_ecn,
             ns2_guards: options.ns2_guards,
             limit: options.limit,
@@ -242,7 +244,10 @@ impl Policy {
         } else if average >= class.curve.top {
             let linux = self.convention == CountConvention::Linux;
             class.restart(if linux { fresh(self.convention) } else { 0 });
-            return Some(Verdict::Drop(DropReason::Forced));
+            if self.harddrop || !(self.ecn && arrival.packet.is_ecn_capable()) {
+                return Some(Verdict::Drop(DropReason::Forced));
+            }
+            return Some(self.limited(class, Verdict::Mark, arrival));
         } else if self.ns2_guards && !class.entered {
             let size = u64::from(arrival.packet.size);
             (class.count, class.count_bytes, class.entered) = (1, size, true);
@@ -468,6 +473,7 @@ mod tests {
             mean_packet: 500,
             per_max_packet: 1.0 / 1000.0,
             ecn: false,
+            harddrop: true,
             gentle_ecn: true,
             ns2_guards: false,
             limit: None,

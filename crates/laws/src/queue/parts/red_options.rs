@@ -80,8 +80,11 @@ parameters! {
         byte_mode: ByteMode = "off", "Floyd and Jacobson 1993, section 4; ns-2 bytes_";
         /// Size of the largest packet, for byte mode fj.
         max_packet: Size = "1500 B", "Floyd and Jacobson 1993, section 4; Ethernet's MTU";
-        /// Mark ECN-capable packets instead of dropping them early. Forced drops stay drops.
+        /// Mark ECN-capable packets instead of dropping them early.
         ecn: bool = false, "RFC 3168, section 7";
+        /// Drop ECN-capable packets too where the average lies above the curve, instead of marking
+        /// them. Left out: true.
+        harddrop: Option<bool>, "RFC 3168, section 7; Linux net/sched/sch_red.c: TC_RED_HARDDROP";
         /// Buffer size, without the packet being transmitted. Unlimited if left out.
         limit: Option<Length>, "RFC 7567, section 2";
         /// Follow ns-2 in two details: no early drop while at most one packet (or byte) waits, and
@@ -95,7 +98,7 @@ impl RedOptions {
     /// The options of a law whose averages have the weight `weight`.
     pub fn with(&self, weight: f64) -> Options {
         let Self { gentle, spacing, count, idle_correction, mean_packet, byte_mode, .. } = *self;
-        let Self { max_packet, ecn, limit, ns2_guards, .. } = *self;
+        let Self { max_packet, ecn, harddrop, limit, ns2_guards, .. } = *self;
         Options {
             weight,
             gentle,
@@ -106,6 +109,7 @@ impl RedOptions {
             byte_mode,
             max_packet,
             ecn,
+            harddrop: harddrop.unwrap_or(true),
             gentle_ecn: true,
             limit,
             ns2_guards,
@@ -164,6 +168,8 @@ pub(in crate::queue) struct Options {
     pub byte_mode: ByteMode,
     pub max_packet: Size,
     pub ecn: bool,
+    /// True if they are dropped where the average lies above the curve.
+    pub harddrop: bool,
     /// True if ECN-capable packets are also marked above the maximum threshold.
     pub gentle_ecn: bool,
     pub limit: Option<Length>,

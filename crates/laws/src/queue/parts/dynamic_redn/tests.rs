@@ -339,6 +339,7 @@ fn law(setting: &Setting) -> DynamicRedn {
         gentle: true,
         spacing: setting.spacing,
         count: CountConvention::Analysis,
+        harddrop: true,
         gentle_ecn: false,
         ..default_options()
     };
