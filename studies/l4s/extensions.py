@@ -8,13 +8,9 @@ from forebay_studies.l4s.study import grid_point
 RATES_MBPS = (10, 50, 200)
 ROUND_TRIPS_MS = (10, 40, 160)
 
-QUEUE_BASE: Point = {
-    "test": "s1",
-    "queue": "dualpi2",
-    "cc1": "prague",
-    "cc2": "cubic",
-    "ecn2": True,
-}
+PAIR: Point = {
+    "test": "s1", "queue": "dualpi2", "cc1": "prague", "cc2": "cubic", "ecn2": True,
+}  # fmt: skip
 PERIOD = "4 ms"
 """Bursts of some 4 ms (README, Underutilization with Bursty Links)."""
 SHUT = {"at": "0 s", "rate": "0 bit/s"}
