@@ -24,7 +24,7 @@ REPLICATIONS = Replications(
     cap=20,
     quick_first=3,
     quick_cap=6,
-    quick_events=1_200_000_000,
+    quick_events=2_000_000_000,
     variant=4,
 )
 
