@@ -159,16 +159,20 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
         if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
             raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
     option = OPTIONS[tested]
+    under_test = [law_of(word, tested, option) for word in request.laws.get(tested, ())]
     laws = [law_of(word, tested, "baseline") for word in suite.suite.baseline]
-    laws += [law_of(word, tested, option) for word in request.laws.get(tested, ())]
+    laws += under_test
     controls = [] if tested == "control" else request.laws.get("control", ())
     others = [law_of(word, "control", "--control") for word in controls or suite.suite.controls]
     plain = suite.suite.quick if request.quick else suite.suite.replications
     return Asked(
         laws=list({law.label: law for law in laws}.values()),
+        tested=[law.label for law in under_test],
         controls=list({law.label: law for law in others}.values()),
         rate=request.rate,
         cells=request.cells,
+        # Who names cells wants these.
+        without=suite.suite.quick_without if request.quick and request.cells == "*" else [],
         replications=request.replications or plain,
         seed=suite.suite.seed if request.seed is None else request.seed,
     )
