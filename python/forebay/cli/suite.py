@@ -83,7 +83,8 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
              "title": cell.file.title, "quantities": [each.key for each in cell.measures]}
             for cell in cells
         ]  # fmt: skip
-        print_json({"suite": name, "cells": rows})
+        omitted = [each.model_dump() for each in suite.omitted]
+        print_json({"suite": name, "cells": rows, "omitted": omitted})
         return
     shown = table(plain_markup(f"{suite.suite.title}. {suite.suite.source}"),
                   "cell", "section", "weight", "what it is", left=4)  # fmt: skip
@@ -93,6 +94,9 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
     screen = console()
     screen.print(shown)
     screen.print(text.counted(len(cells), "cell"))
+    for each in suite.omitted:
+        told = f"not simulated: {each.section} {each.what}: {each.reason}"
+        screen.print(plain_markup(told), soft_wrap=True)
 
 
 def run_suite(name: str, request: Request, options: StoredOptions) -> int:
@@ -211,8 +215,8 @@ def _status(document: Mapping[str, Any]) -> int:
         say(f"forebay: run failed: {row['cell']}, {row['column']}: {row['reason']}")
     failing = [each for each in document["checks"] if not each["holds"]]
     for each in failing:
-        what = "of the baseline" if each["of"] == "baseline" else each["column"]
-        say(f"forebay: check fails: {each['cell']}, {what}: {each['text']}")
+        what = " (baseline)" if each["of"] == "baseline" else ""
+        say(f"forebay: check fails: {each['cell']}, {each['column']}{what}: {each['text']}")
     # What is expected of the baseline says how far the network is that of the document.
     failing = [each for each in failing if each["of"] != "baseline"]
     lost = worse(document.get("against", {}).get("changes", ()))
@@ -237,6 +241,9 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
         _show_changes(document["against"])
+    if document["without"]:
+        told = ", ".join(document["without"])
+        screen.print(plain_markup(f"left out by --quick: {told}"), soft_wrap=True)
     runs = sum(len(cell) for cell in _runs(document).values())
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"

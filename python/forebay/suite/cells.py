@@ -202,7 +202,10 @@ class _Reader:
                     f"{law.page.name} has no parameter {lack}, which is varied here"
                 )
                 continue
-            keys = dict(law.assignment(each, fill) for each in places)
+            keys = {
+                each.at: law.at(each, fill | filled(each.fill, known, f"{place}.places"))
+                for each in places
+            }
             columns.append(Combination({VARIANT: law.label}, keys))
         return columns, lacking
 

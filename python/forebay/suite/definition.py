@@ -25,10 +25,11 @@ class _Table(BaseModel):
 
 
 class Place(_Table):
-    """A place where the law under test stands: the key path `at`. `scale` multiplies parameters
-    that the law must have there, such as a target."""
+    """A place where the law under test stands: the key path `at`. `fill` is what a law that has
+    such parameters gets there; `scale` multiplies parameters that it must have, such as a target."""
 
     at: str
+    fill: dict[str, Any] = {}
     scale: dict[str, float] = {}
 
 
@@ -46,13 +47,13 @@ class Metric(_Table):
 
 class Check(_Table):
     """A condition on the mean of a metric: `least` and `most`, expressions of its unit; `of` the
-    baseline, of the laws under test, or of all."""
+    laws, the baseline beside them, or of the baseline alone, which decides nothing."""
 
     metric: str
     text: str
     least: str | None = None
     most: str | None = None
-    of: Literal["baseline", "laws", "all"] = "laws"
+    of: Literal["baseline", "laws"] = "laws"
 
 
 class CellFile(_Table):

@@ -21,13 +21,17 @@ __all__ = ["suite_page"]
 def suite_page(folder: Path, document: Mapping[str, Any], axes: Sequence[str]) -> Path:
     """Write the page of a document; its path. `axes` are the quantities of the trade-off."""
     sections = [*_summary(document), _laws(document)]
-    for table in section_tables(document):
-        sections.append(_section(document, table, axes))
+    sections += [_section(document, table, axes) for table in section_tables(document)]
     if document["choices"]:
         rows = [[each["open"], each["chosen"], each["reason"]] for each in document["choices"]]
         heads = ["left open", "chosen", "reason"]
         said = "What the document leaves open, and what was chosen for all cells."
         sections.append(Section("Choices", said, tables=[Table(heads, rows, words=True)]))
+    if document["omitted"]:
+        rows = [[each["section"], each["what"], each["reason"]] for each in document["omitted"]]
+        said = "What the document asks for and no cell has."
+        table = Table(["section", "what", "reason"], rows, words=True)
+        sections.append(Section("Not simulated", said, tables=[table]))
     if document["failed"]:
         failed = [
             [row["cell"], row["column"], row["reason"],
@@ -82,7 +86,7 @@ def _section(document: Mapping[str, Any], table: SectionTable, axes: Sequence[st
     cells = [cell for cell in document["cells"] if cell["name"] in names]
     told = list(dict.fromkeys(cell["text"] for cell in cells if cell["text"]))
     drawn = [cell["name"] for cell in cells if cell["trade_off"]]
-    section = Section(table.title, " ".join(told), tables=[Table(heads, rows)])
+    section = Section(table.title, " ".join(told).replace("`", '"'), tables=[Table(heads, rows)])
     section.figures = list(_figures(document, table.title, drawn, axes))
     section.listed = [
         f"{cell['name']}: not run for {column}: {reason}"

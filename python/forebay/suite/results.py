@@ -154,15 +154,14 @@ def _rows(
 def _checks(
     cell: Cell, rows: Sequence[Mapping[str, Any]], baseline: Sequence[str], tested: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """The checks of a cell on the means of its columns: of those under test, those of the
-    baseline, or both. What is expected of a baseline decides nothing, unless it is under test."""
+    """The checks of a cell on the means of its columns. Those of laws are shown of the baseline as
+    well, and decide nothing there unless it is under test."""
     for limit in cell.limits:
         for row in rows:
             if row["cell"] != cell.name or row["quantity"] != limit.check.metric:
                 continue
             of = "laws" if row["column"] in tested else "baseline"
-            is_base = row["column"] in baseline
-            if limit.check.of in (of, "all") or (limit.check.of == "baseline" and is_base):
+            if limit.check.of != "baseline" or row["column"] in baseline:
                 yield {
                     "cell": cell.name,
                     "column": row["column"],
