@@ -211,8 +211,12 @@ def _scenario_files(cells: Sequence[Cell]) -> dict[str, str]:
 
 def _status(document: Mapping[str, Any]) -> int:
     """Name what went wrong; the exit status."""
+    failed: dict[tuple[str, str], list[str]] = {}
     for row in document["failed"]:
-        say(f"forebay: run failed: {row['cell']}, {row['column']}: {row['reason']}")
+        failed.setdefault((row["cell"], row["column"]), []).append(row["reason"])
+    for (cell, column), (reason, *others) in failed.items():
+        more = f" (and {len(others)} more of this cell)" if others else ""
+        say(f"forebay: run failed: {cell}, {column}: {reason}{more}")
     failing = [each for each in document["checks"] if not each["holds"]]
     for each in failing:
         what = " (baseline)" if each["of"] == "baseline" else ""
@@ -241,6 +245,9 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
         _show_changes(document["against"])
+    if tested := [each for each in document["checks"] if each["of"] != "baseline"]:
+        held = sum(each["holds"] for each in tested)
+        screen.print(f"checks of laws: {held} of {len(tested)} hold")
     if document["without"]:
         told = ", ".join(document["without"])
         screen.print(plain_markup(f"left out by --quick: {told}"), soft_wrap=True)

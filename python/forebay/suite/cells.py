@@ -72,13 +72,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command asks of a suite: laws (the baseline first, and which of them are `tested`),
-    other controls, a rate of the bottleneck, names of cells as a pattern, patterns of those that
-    are left out, replications and seed."""
+    """What a command asks of a suite: laws (baseline first), other controls, labels of the laws
+    under test, a rate of the bottleneck, names of cells as a pattern, patterns of those that are
+    left out, replications and seed."""
 
     laws: Sequence[Law]
-    tested: Sequence[str] = ()
     controls: Sequence[Law] = ()
+    tested: Sequence[str] = ()
     rate: str | None = None
     cells: str = "*"
     without: Sequence[str] = ()

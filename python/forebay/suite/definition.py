@@ -26,7 +26,7 @@ class _Table(BaseModel):
 
 class Place(_Table):
     """A place where the law under test stands: the key path `at`. `fill` is what a law that has
-    such parameters gets there; `scale` multiplies parameters that it must have, such as a target."""
+    such parameters gets there; `scale` multiplies ones that it must have, such as a target."""
 
     at: str
     fill: dict[str, Any] = {}
