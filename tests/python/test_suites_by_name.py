@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import front
@@ -179,7 +180,7 @@ def test_harm_is_what_is_lost_against_being_alone() -> None:
     """
     suite = load_definition(suite_folder("ccwg"))
 
-    def harm(name: str, other: dict[str, float], alone: dict[str, float]) -> float | None:
+    def harm(name: str, other: Mapping[str, float], alone: Mapping[str, float]) -> float | None:
         groups = [{"name": "other", **other}, {"name": "alone", **alone}]
         return read(suite.metrics[name].quantity, name).of({"groups": groups}).value
 
