@@ -196,8 +196,8 @@ def test_harm_is_what_is_lost_against_being_alone() -> None:
 def test_queues_of_flows_shorten_the_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forebay: front.Forebay
 ) -> None:
-    """Small packets wait far less behind FQ-CoDel and CAKE than behind tail drop in RRUL: what the
-    suite is for.
+    """Pings wait far less behind FQ-CoDel and CAKE than behind tail drop in RRUL: what the suite is
+    for.
 
     1000 packets of 1500 B take 240 ms at 50 Mbit/s and 1.2 s at 10. A queue of its own lets a small
     packet wait for one of the packets in transmission or a few rounds: 1.2 ms a packet upwards.
