@@ -45,10 +45,6 @@ class Law:
             found[name] = _scaled(value, factor, f"{self.label}: {name}")
         return {self.page.name: found}
 
-    def assignment(self, place: Place, fill: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The key path of a place and its value."""
-        return place.at, self.at(place, fill)
-
     @property
     def written(self) -> str:
         """The law with the parameters that were given, on one line."""
