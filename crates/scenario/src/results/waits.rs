@@ -7,7 +7,7 @@ use forebay_units::PS_PER_S;
 use serde::Serialize;
 
 columns! {
-    /// How long packets of every kind waited in the queue of a link, with `record.waits`: those
+    /// Times that packets of every kind waited in the queue of a link, with `record.waits`: those
     /// whose transmission began, from their arrival to that.
     #[derive(Clone, Debug, Serialize)]
     pub struct WaitResult {
