@@ -231,8 +231,8 @@ mod tests {
         assert_eq!(marks, EventCounts::default());
     }
 
-    /// Arrivals at the time of the loss with which an event begins are in it, before or after it: of
-    /// flows 1 to 3, flow 2 alone loses a packet. Flow 4's came 1 ms before.
+    /// Arrivals at the time of the loss with which an event begins are in it, before it or after: a
+    /// packet of flow 2 is lost, of flows 1 to 3. That of flow 4 came 1 ms before.
     #[test]
     fn arrivals_at_the_time_of_the_loss_are_in_the_event() {
         let facts = [(99, 4, Queued), (100, 1, Queued), (100, 2, Lost), (100, 3, Queued)];
