@@ -718,6 +718,7 @@ class _Impairment:
         mean_up: str = ...,
         mean_down: str = ...,
     ) -> Mechanism: ...
+    def periodic_loss(self, *, period: float, first: int = ...) -> Mechanism: ...
 
 impairment: _Impairment
 
@@ -854,10 +855,12 @@ class _Traffic:
         self,
         *,
         think: str,
+        think_times: Literal["exponential", "uniform"] = ...,
         sizes: Mechanism | Mapping[str, Any] | str,
         objects: int = ...,
         connections: int = ...,
         request: str = ...,
+        retry: str = ...,
         connection: Literal["fresh", "persistent"] = ...,
     ) -> Mechanism: ...
     def trace(

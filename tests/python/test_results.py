@@ -22,6 +22,8 @@ EVERYTHING = """
 name = "everything"
 duration = "1 s"
 record.classes = true
+record.waits = true
+record.synchronization = "100 ms"
 
 [links.wire]
 queue = { wrr = { classify = "precedence", classes = ["droptail"] } }
@@ -117,6 +119,8 @@ ASKED = {
     "round_trips": ("spread", "mean_rtt_s"),
     "rings": ("metro", "throughput_bps"),
     "switches": ("a", "mean_used_bytes"),
+    "waits": ("wire", "p95_s"),
+    "synchronization": ("wire", "loss_events"),
     "pairs": ("spread.e-f", "sent_packets"),
     "tags": ("quiet", "sent_packets"),
     "transfers_by_tag": ("quiet", "mean_completion_s"),

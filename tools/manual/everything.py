@@ -10,14 +10,16 @@ from manual.writing import parameters, toml
 __all__ = ["everything"]
 
 CBR = {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}
+RECORDS = ("adjustments", "calls", "classes", "delays", "jitter", "losses", "paces", "reductions",
+           "transfers", "waits")  # fmt: skip
+"""Records that are switched on."""
 
 
 def everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
     head = ['duration = "20 ms"', 'hosts.a0.tags = ["some"]']
-    record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
-    record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
-    record += ["classes = true", "jitter = true", "losses = true"]
+    record = ["[record]", 'series = "10 ms"', "trace = 100", 'synchronization = "100 ms"']
+    record += [f"{name} = true" for name in RECORDS]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         ends = {"from": f"a{number}", "to": f"b{number}"}
         link: dict[str, Any] = {**ends, "rate": "10 Mbit/s", "tags": ["all"]}

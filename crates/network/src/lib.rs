@@ -38,6 +38,7 @@ pub mod record_order;
 mod routes;
 mod sack_blocks;
 mod state;
+pub mod synchronization;
 mod table;
 pub mod waits;
 mod window;

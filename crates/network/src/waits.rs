@@ -2,21 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use forebay_units::{PS_PER_S, Time};
+use forebay_units::Time;
 
-use crate::record::{Column, RecordTable};
-use crate::{Distribution, LinkId, Observation, Observer, Packet};
-
-/// Quantiles that are listed.
-const SHARES: [(&str, f64); 7] = [
-    ("p05_s", 0.05),
-    ("p25_s", 0.25),
-    ("p50_s", 0.5),
-    ("p75_s", 0.75),
-    ("p90_s", 0.9),
-    ("p95_s", 0.95),
-    ("p99_s", 0.99),
-];
+use crate::{Distribution, LinkId, Observation, Observer, Packet, RecordTable};
 
 /// Records, by link, how long the packets waited in the queue that were transmitted, from their
 /// arrival to the beginning of their transmission. Packets of every kind count, as
@@ -43,6 +31,11 @@ impl WaitLog {
             arrivals: BTreeMap::new(),
             by_link: vec![Distribution::default(); links],
         }
+    }
+
+    /// The waits at each link, in picoseconds.
+    pub fn by_link(&self) -> impl Iterator<Item = &Distribution> {
+        self.by_link.iter()
     }
 
     fn departs(&mut self, link: LinkId, packet: &Packet, at: Time) {
@@ -74,25 +67,6 @@ impl Observer for WaitLog {
     }
 
     fn tables(&mut self) -> Vec<RecordTable> {
-        let links: Vec<_> =
-            (0..).zip(&self.by_link).filter(|(_, waits)| waits.count() > 0).collect();
-        let seconds = |of: &dyn Fn(&Distribution) -> Option<f64>| {
-            let value = |(_, waits): &(u64, &Distribution)| of(waits).unwrap_or(0.0);
-            Column::Float(links.iter().map(|link| value(link) / PS_PER_S as f64).collect())
-        };
-        let mut columns = vec![
-            ("link".to_owned(), Column::Whole(links.iter().map(|(link, _)| *link).collect())),
-            (
-                "packets".to_owned(),
-                Column::Whole(links.iter().map(|(_, waits)| waits.count()).collect()),
-            ),
-            ("mean_s".to_owned(), seconds(&Distribution::mean)),
-        ];
-        let quantile = |(name, share): (&str, f64)| {
-            (name.to_owned(), seconds(&|waits: &Distribution| waits.quantile(share)))
-        };
-        columns.extend(SHARES.map(quantile));
-        columns.push(("max_s".to_owned(), seconds(&Distribution::most)));
-        vec![RecordTable { name: "waits".to_owned(), columns }]
+        Vec::new()
     }
 }

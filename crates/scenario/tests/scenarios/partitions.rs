@@ -133,7 +133,7 @@ fn ports_that_share_a_memory() {
 fn impaired_wires() {
     let registry = registry();
     let shelf = registry.shelves().find(|shelf| shelf.name() == "impairment").unwrap();
-    assert_eq!(shelf.entries().len(), 6);
+    assert_eq!(shelf.entries().len(), 7);
     for law in shelf.entries() {
         let on = |link: &str| format!("[links.{link}.impairment.{}]\n{}\n", law.name, law.example);
         let text = dual_bottleneck(&(on("one") + &on("two.reverse") + &on("c")));
