@@ -15,6 +15,7 @@ from forebay.suite.cells import Asked, Cell, cells_of
 from forebay.suite.definition import load_definition
 from forebay.suite.folders import suite_folder
 from forebay.suite.laws import law_of
+from forebay.suite.tables import section_tables
 from forebay.suite.template import filled, parameters
 from forebay.suite.trade_off import ellipse_of
 
@@ -160,13 +161,19 @@ def test_braces_are_exact_quantities() -> None:
 
 @pytest.mark.parametrize(
     ("told", "why"),
-    [("{rat}", 'did you mean "rate"'), ("{rate * rate}", "are in"), ("{rate / 0}", "no value")],
+    [
+        ("{rat}", 'did you mean "rate"'),
+        ("{rate * rate}", "is in bit²/s²"),
+        ("{rate / 0}", "no value"),
+        ("{rate / 80 Mbit/s:whole}", "is 0.125, which is none when rounded"),
+    ],
 )
 def test_wrong_braces_are_refused(told: str, why: str) -> None:
     """Wrong braces are refused by their place: a suite is written by hand."""
     known = parameters({"rate": "10 Mbit/s"}, "here")
-    with pytest.raises(UserError, match=r"file\.key"):
+    with pytest.raises(UserError, match=r"file\.key") as caught:
         filled({"key": told}, known, "file")
+    assert why in str(caught.value)
 
 
 def test_an_ellipse_has_the_axes_of_its_covariance() -> None:
@@ -219,6 +226,34 @@ def test_a_parameter_that_a_law_lacks_is_refused(small: Path, forebay: front.For
     Path("mine.toml").write_text('targt = "2 ms"\n')
     told = forebay.refused("suite", "small", "--queue", "codel:mine.toml")
     assert 'mine.toml: targt: codel has no such parameter (did you mean "target"?)' in told
+
+
+def test_a_wrong_value_is_said_of_its_file(small: Path, forebay: front.Forebay) -> None:
+    """A value that a law does not take is said of the file that has it: its author knows no other
+    file."""
+    Path("mine.toml").write_text("target = 2\n")
+    told = forebay.refused("suite", "small", "--queue", "codel:mine.toml")
+    assert "mine.toml: target: 2 has no unit" in told
+    assert "--set" not in told
+
+
+def test_classes_of_traffic_have_rows_of_their_own() -> None:
+    """Quantities of classes are rows beside each other, not columns: ten classes of three
+    quantities would be a table that no page holds."""
+    rows = [
+        {
+            "cell": "one", "column": "law", "quantity": f"share{'.' if part else ''}{part}",
+            "class": part, "words": f"share of {part}" if part else "share", "unit": "share",
+            "headline": False, "mean": mean, "low": mean, "high": mean, "note": "",
+        }
+        for part, mean in (("", 1.0), ("web", 0.25), ("bulk", 0.75))
+    ]  # fmt: skip
+    cell = {"name": "one", "section": "1", "title": "One", "weight": "must"}
+    (section,) = section_tables({"cells": [cell], "rows": rows})
+    assert section.whole.names == [("one", "law")]
+    assert section.classes.names == [("one", "law", "web"), ("one", "law", "bulk")]
+    (column,) = section.classes.columns
+    assert [row and row["mean"] for row in column.rows] == [0.25, 0.75]
 
 
 @pytest.mark.long

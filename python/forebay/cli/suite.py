@@ -22,7 +22,7 @@ from forebay.run.laws import law_words, limit_words
 from forebay.run.progress import say, say_warnings
 from forebay.run.repeat import quoted
 from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
-from forebay.run.sweep import plan, run_all
+from forebay.run.sweep import Planned, plan, run_all
 from forebay.suite.against import compared, read_earlier, worse
 from forebay.suite.cells import Asked, Cell, cells_of
 from forebay.suite.definition import SuiteFile, load_definition
@@ -108,7 +108,7 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     earlier = None
     if request.against is not None:
         earlier = read_earlier(request.against, name, asked.seed)
-    parts = [(cell, plan(cell.sweep)) for cell in cells]
+    parts = [(cell, _planned(cell, asked)) for cell in cells]
     folder = output_folder(folder_of(Path(name), options))
     files = [JSON, *TABLES, *_scenario_files(cells)]
     refuse_foreign(folder, files)
@@ -137,6 +137,15 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     else:
         _show(document, folder)
     return _status(document)
+
+
+def _planned(cell: Cell, asked: Asked) -> list[Planned]:
+    """The points of a cell; what is wrong in a file of parameters is said of that file."""
+    try:
+        return plan(cell.sweep)
+    except UserError as error:
+        complaints = (law.complaint(error.lines[0], cell.places) for law in asked.laws)
+        raise UserError(next((told for told in complaints if told), str(error))) from None
 
 
 def _suite(name: str) -> tuple[SuiteFile, Path]:
@@ -218,11 +227,11 @@ def _status(document: Mapping[str, Any]) -> int:
 def _show(document: Mapping[str, Any], folder: Path) -> None:
     screen = console()
     for section in section_tables(document):
-        columns = zip(section.columns, section.headline, strict=True)
+        columns = zip(section.whole.columns, section.whole.headline, strict=True)
         picked = [column for column, shown in columns if shown]
         grown = table(plain_markup(section.title), "cell", "law",
                       *(plain_markup(column.words) for column in picked), left=2)  # fmt: skip
-        for at, name in enumerate(section.names):
+        for at, name in enumerate(section.whole.names):
             rows = [(column.rows[at], column.unit) for column in picked]
             means = ["-" if row is None else text.quantity(row["mean"], of) for row, of in rows]
             grown.add_row(*map(plain_markup, name), *means)

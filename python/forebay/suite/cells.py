@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli_w
 
-from forebay.errors import UserError, read_text
+from forebay.errors import UserError, nearest, read_text
 from forebay.paths import names_of
 from forebay.run.axes import VARIANT, Combination
 from forebay.run.expressions import Expression, read
@@ -32,10 +32,12 @@ RATE = "rate"
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric in a cell: `quantity` has its key as a name, and `metric` says what it means."""
+    """A metric in a cell: `quantity` has its key as a name, `part` is the class of traffic that it
+    is of, empty for all, and `metric` says what it means."""
 
     key: str
     words: str
+    part: str
     quantity: Expression
     metric: Metric
 
@@ -53,7 +55,7 @@ class Limit:
 class Cell:
     """A cell: what its file says, its measures and checks, and the sweep over the columns.
 
-    `lacking` has, by column, why the cell is not run for a law."""
+    `lacking` has, by column, why the cell is not run for a law, and `places` where laws stand."""
 
     name: str
     file: CellFile
@@ -61,6 +63,7 @@ class Cell:
     measures: Sequence[Measure]
     limits: Sequence[Limit]
     lacking: Mapping[str, str]
+    places: Sequence[Place]
 
     def scenario(self, combination: Combination) -> str:
         """The scenario of a column as a file that stands by itself."""
@@ -88,8 +91,9 @@ def cells_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Cell]:
     reader = _Reader(folder, suite, asked)
     found = [cell for name, file in suite.cells.items() for cell in reader.cells(name, file)]
     if not found:
+        near = nearest(asked.cells, [*reader.names, *suite.cells])
         raise UserError(
-            f'--cells: none is called "{asked.cells}"; there are {", ".join(reader.names)}'
+            f'--cells: none is called "{asked.cells}"{near}; there are {", ".join(reader.names)}'
         )
     return found
 
@@ -170,6 +174,7 @@ class _Reader:
             measures=measures,
             limits=[_limit(check, measures, known, place) for check in file.checks],
             lacking=lacking,
+            places=self._places(file),
         )
 
     def _scenario(self, name: str) -> dict[str, Any]:
@@ -181,10 +186,7 @@ class _Reader:
     def _columns(
         self, variant: _Variant, file: CellFile, known: Mapping[str, Expression], place: str
     ) -> tuple[list[Combination], dict[str, str]]:
-        places = [
-            Place(at=each) if isinstance(each, str) else each
-            for each in file.places or self._suite.suite.places
-        ]
+        places = self._places(file)
         fill = {"ecn": variant.marking, **self._suite.suite.fill}
         fill = filled(fill, known, f"{place}.fill")
         columns, lacking = [], {}
@@ -197,6 +199,12 @@ class _Reader:
             keys = dict(law.assignment(each, fill) for each in places)
             columns.append(Combination({VARIANT: law.label}, keys))
         return columns, lacking
+
+    def _places(self, file: CellFile) -> list[Place]:
+        return [
+            Place(at=each) if isinstance(each, str) else each
+            for each in file.places or self._suite.suite.places
+        ]
 
     def _measures(
         self, file: CellFile, known: Mapping[str, Expression], place: str
@@ -212,7 +220,8 @@ class _Reader:
                 key = f"{name}.{part}" if part else name
                 told = filled(metric.quantity.replace("{of}", part), known, f"{place}.{name}")
                 quantity = read(told, f"metrics.{name}").called(key)
-                yield Measure(key, metric.words.replace("{of}", part), quantity, metric)
+                words = metric.words.replace("{of}", part)
+                yield Measure(key, words, part, quantity, metric)
 
 
 def _limit(

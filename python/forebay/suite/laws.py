@@ -19,11 +19,13 @@ __all__ = ["Law", "law_of"]
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law as a column of a suite: `label`, the mechanism, and the parameters that were given."""
+    """A law as a column of a suite: `label`, the mechanism, and the parameters that were given, by
+    a `file` if there is one."""
 
     label: str
     page: Page
     given: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
 
     @property
     def fields(self) -> set[str]:
@@ -48,6 +50,16 @@ class Law:
     def assignment(self, place: Place, fill: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The key path of a place and its value."""
         return place.at, self.at(place, fill)
+
+    def complaint(self, told: str, places: Sequence[Place]) -> str | None:
+        """A complaint about a scenario as one about the file of parameters, if it is about one of
+        these."""
+        for place in places:
+            for key in self.given:
+                _, found, why = told.partition(f"{place.at}.{self.page.name}.{key}: ")
+                if found:
+                    return f"{self.file}: {key}: {why.partition(' (from --set')[0]}"
+        return None
 
     @property
     def written(self) -> str:
@@ -89,4 +101,4 @@ def law_of(word: str, category: str, option: str) -> Law:
                 f"{path}: {key}: {name} has no such parameter{nearest(key, fields)}; it has "
                 f"{', '.join(fields)}"
             )
-    return Law(f"{name}:{path.stem}", pages[name], given)
+    return Law(f"{name}:{path.stem}", pages[name], given, path)

@@ -11,7 +11,7 @@ from forebay.drawing import Figure
 from forebay.extras import is_installed
 from forebay.pages.sections import Section, Table, write_page
 from forebay.run.paper_formats import interval_cells
-from forebay.suite.tables import SectionTable, laws_table, section_tables
+from forebay.suite.tables import CellTable, SectionTables, laws_table, section_tables
 from forebay.suite.trade_off import trade_off_figure
 from forebay.units import symbolised
 
@@ -71,25 +71,28 @@ def _laws(document: Mapping[str, Any]) -> Section:
     return Section("Laws", said, tables=[Table(heads, rows, words=True)])
 
 
-def _section(document: Mapping[str, Any], table: SectionTable, axes: Sequence[str]) -> Section:
-    filled = [interval_cells(column) for column in table.columns]
-    heads = ["cell", "law", *(head for head, _ in filled)]
-    rows = [
-        [*name, *cells]
-        for name, *cells in zip(table.names, *(cells for _, cells in filled), strict=True)
-    ]
-    names = {cell for cell, _ in table.names}
+def _section(document: Mapping[str, Any], found: SectionTables, axes: Sequence[str]) -> Section:
+    names = {name[0] for name in found.whole.names}
     cells = [cell for cell in document["cells"] if cell["name"] in names]
     told = list(dict.fromkeys(cell["text"] for cell in cells if cell["text"]))
     drawn = [cell["name"] for cell in cells if cell["trade_off"]]
-    section = Section(table.title, " ".join(told), tables=[Table(heads, rows)])
-    section.figures = list(_figures(document, table.title, drawn, axes))
+    section = Section(found.title, " ".join(told), tables=[*map(_table, found.filled)])
+    section.figures = list(_figures(document, found.title, drawn, axes))
     section.listed = [
         f"{cell['name']}: not run for {column}: {reason}"
         for cell in cells
         for column, reason in cell["lacking"].items()
     ]
     return section
+
+
+def _table(table: CellTable) -> Table:
+    filled = [interval_cells(column) for column in table.columns]
+    rows = [
+        [*name, *cells]
+        for name, *cells in zip(table.names, *(cells for _, cells in filled), strict=True)
+    ]
+    return Table([*table.heads, *(head for head, _ in filled)], rows)
 
 
 def _figures(

@@ -134,6 +134,7 @@ def _rows(
                 "cell": cell.name,
                 "column": str(entry.values[VARIANT]),
                 "words": each.words,
+                "class": each.part,
                 "unit": each.quantity.unit.symbol,
                 "better": each.metric.better,
                 "section": each.metric.section,

@@ -1,4 +1,5 @@
-"""Tables of a suite: one for each section of its document, a row for each cell and column."""
+"""Tables of a suite: for each section of its document one with a row for each cell and column, and
+one with a row for each class of traffic of these."""
 
 from __future__ import annotations
 
@@ -9,22 +10,43 @@ from typing import Any
 from forebay.run.paper_formats import IntervalColumn, words_table
 from forebay.units import symbolised
 
-__all__ = ["SectionTable", "laws_table", "section_tables", "written_tables"]
+__all__ = ["HEADS", "CellTable", "SectionTables", "laws_table", "section_tables", "written_tables"]
 
 Row = Mapping[str, Any]
 
+HEADS = ("cell", "law", "class")
+"""Heads of the words of a row, of which the last is there in tables of classes."""
+
 
 @dataclass(frozen=True, slots=True)
-class SectionTable:
-    """The table of a section: its cells and columns, row by row, and its quantities."""
+class CellTable:
+    """A table: the words of each row, and quantities, of which some are `headline` ones."""
 
-    title: str
-    names: Sequence[tuple[str, str]]
+    names: Sequence[tuple[str, ...]]
     columns: Sequence[IntervalColumn]
     headline: Sequence[bool]
 
+    @property
+    def heads(self) -> Sequence[str]:
+        """The heads of the words."""
+        return HEADS[: len(self.names[0])] if self.names else HEADS[:2]
 
-def section_tables(document: Mapping[str, Any]) -> list[SectionTable]:
+
+@dataclass(frozen=True, slots=True)
+class SectionTables:
+    """The tables of a section: of all traffic, and of its classes, which may have no row."""
+
+    title: str
+    whole: CellTable
+    classes: CellTable
+
+    @property
+    def filled(self) -> list[CellTable]:
+        """The tables that have rows."""
+        return [each for each in (self.whole, self.classes) if each.names]
+
+
+def section_tables(document: Mapping[str, Any]) -> list[SectionTables]:
     """The tables of a document, a section each, in the order of its cells."""
     sections: dict[tuple[str, str], list[str]] = {}
     for cell in document["cells"]:
@@ -36,35 +58,45 @@ def section_tables(document: Mapping[str, Any]) -> list[SectionTable]:
     ]
 
 
-def _section(title: str, cells: set[str], rows: Sequence[Row]) -> SectionTable:
-    found: dict[str, dict[tuple[str, str], Row]] = {}
-    names: dict[tuple[str, str], None] = {}
+def _section(title: str, cells: set[str], rows: Sequence[Row]) -> SectionTables:
+    here = [row for row in rows if row["cell"] in cells]
+    whole = [row for row in here if not row["class"]]
+    return SectionTables(title, _table(whole), _table([row for row in here if row["class"]]))
+
+
+def _table(rows: Sequence[Row]) -> CellTable:
+    """A column for each metric, whatever class a row is of."""
+    found: dict[str, dict[tuple[str, ...], Row]] = {}
+    names: dict[tuple[str, ...], None] = {}
     for row in rows:
-        if row["cell"] in cells:
-            name = (row["cell"], row["column"])
-            names[name] = None
-            found.setdefault(row["quantity"], {})[name] = row
+        part = row["class"]
+        name = (row["cell"], row["column"], *([part] if part else ()))
+        names[name] = None
+        metric = row["quantity"].removesuffix(f".{part}") if part else row["quantity"]
+        found.setdefault(metric, {})[name] = row
     columns = []
     for of in found.values():
         first = next(iter(of.values()))
         unit = symbolised(first["unit"])
         if unit.symbol == "share" and any(abs(row["mean"] or 0.0) > 1.0 for row in of.values()):
             unit = symbolised("number")
-        columns.append(IntervalColumn(first["words"], unit, [of.get(name) for name in names]))
+        words = first["words"].replace(first["class"], "").strip(", ") or first["words"]
+        columns.append(IntervalColumn(words, unit, [of.get(name) for name in names]))
     headline = [any(row["headline"] for row in of.values()) for of in found.values()]
-    return SectionTable(title, list(names), columns, headline)
+    return CellTable(list(names), columns, headline)
 
 
 def written_tables(document: Mapping[str, Any], style: str) -> str:
     """All tables in a style of `forebay.run.paper_formats`."""
     return "\n".join(
         words_table(
-            [("cell", [cell for cell, _ in table.names]), ("law", [law for _, law in table.names])],
+            list(zip(table.heads, zip(*table.names, strict=True), strict=True)),
             table.columns,
             style,
-            caption=table.title,
+            caption=section.title + ("" if table is section.whole else ", by class of traffic"),
         )
-        for table in section_tables(document)
+        for section in section_tables(document)
+        for table in section.filled
     )
 
 
