@@ -77,6 +77,19 @@ marking = { "flows.bulk.tcp.ecn" = true }
 each = [{ id = "slow", noise = "100 kbit/s" }, { id = "fast", noise = "1 Mbit/s" }]
 checks = [{ metric = "loss", least = "0 %", most = "100 %", text = "a loss ratio is a share" }]
 
+[[report]]
+section = "3"
+asked = "what stays as it is"
+says = "fixed"
+
+[[report]]
+section = "4"
+asked = "what cells set"
+says = "filled"
+
+[[report]]
+asked = "work for each packet"
+
 [[choices]]
 open = "the rate"
 chosen = "8 Mbit/s"
@@ -107,6 +120,9 @@ to = "B"
 udp = {}
 traffic = { poisson = { rate = "{noise}", size = "200 B" } }
 """
+
+
+ECN_WORDS = "ecn = true in cells with ECN, else false"
 
 
 @pytest.fixture
@@ -264,6 +280,13 @@ def test_laws_stand_beside_the_baseline(small: Path, forebay: front.Forebay) -> 
     words = ("suite", "small", "--queue", "codel", "--queue", "codel:fast.toml", "--quick")
     document = json.loads(forebay(*words, "--out", "o", "--json").out)
     assert [each["label"] for each in document["columns"]] == ["droptail", "codel", "codel:fast"]
+    fixed, filled_in, work = (row["answers"] for row in document["report"])
+    assert fixed[0] == "none"  # tail drop has a limit, and cells set that
+    assert "target = 5 ms" in fixed[1]
+    assert "target" not in fixed[2]
+    assert filled_in == ["limit = buffer", *(2 * [f"limit = buffer, {ECN_WORDS}"])]
+    assert work == ["", "", ""]
+    assert Path("o/table.md").read_text().count("for the author") == 3
     delays = rows_of(document, "two/fast", "delay")
     # CoDel keeps the queue at its target (RFC 8289); tail drop lets flows of TCP fill 50 ms.
     assert delays["codel:fast"]["mean"] < delays["codel"]["mean"] < delays["droptail"]["mean"]

@@ -20,7 +20,7 @@ from forebay.run.expressions import Expression, read
 from forebay.run.jobs import Job
 from forebay.run.sweep import Sweep
 from forebay.suite.definition import CellFile, Check, Metric, Place, SuiteFile
-from forebay.suite.laws import Law
+from forebay.suite.laws import ECN, Law
 from forebay.suite.template import filled, parameters
 from forebay.toml import parse
 
@@ -187,7 +187,7 @@ class _Reader:
         self, variant: _Variant, file: CellFile, known: Mapping[str, Expression], place: str
     ) -> tuple[list[Combination], dict[str, str]]:
         places = self._places(file)
-        fill = {"ecn": variant.marking, **self._suite.suite.fill}
+        fill = {ECN: variant.marking, **self._suite.suite.fill}
         fill = filled(fill, known, f"{place}.fill")
         columns, lacking = [], {}
         for law in self._asked.laws:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.toml import parse
 
-__all__ = ["CellFile", "Check", "Metric", "Place", "SuiteFile", "load_definition"]
+__all__ = ["Asked", "CellFile", "Check", "Metric", "Place", "SuiteFile", "load_definition"]
 
 Number = Annotated[int, Field(ge=1)]
 
@@ -98,6 +98,19 @@ class _Choice(_Table):
     reason: str
 
 
+class Asked(_Table):
+    """A thing that a report must say of each law. `says` is what answers it of what is known of
+    laws: a sentence, the source, parameters (given, filled in by the suite, fixed by default, those
+    that are times), the meaning of `ecn`, and the inner quantities. Without, it is for the author.
+    """
+
+    asked: str
+    section: str = ""
+    says: Literal[
+        "", "summary", "source", "given", "filled", "fixed", "marking", "times", "state"
+    ] = ""
+
+
 class SuiteFile(_Table):
     """A suite as its file has it."""
 
@@ -106,6 +119,7 @@ class SuiteFile(_Table):
     metrics: dict[str, Metric]
     cells: dict[str, CellFile]
     choices: list[_Choice] = []
+    report: list[Asked] = []
 
 
 def load_definition(folder: Path) -> SuiteFile:
@@ -115,7 +129,7 @@ def load_definition(folder: Path) -> SuiteFile:
     try:
         found = SuiteFile.model_validate(raw)
     except ValidationError as error:
-        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice)
+        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, Asked)
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
     for name, cell in found.cells.items():

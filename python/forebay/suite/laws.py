@@ -14,7 +14,10 @@ from forebay.suite.definition import Place
 from forebay.suite.template import filled
 from forebay.toml import inline, parse
 
-__all__ = ["Law", "law_of"]
+__all__ = ["ECN", "Law", "law_of"]
+
+ECN = "ecn"
+"""The parameter that makes a law mark."""
 
 
 @dataclass(frozen=True, slots=True)

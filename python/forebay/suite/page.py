@@ -11,7 +11,8 @@ from forebay.drawing import Figure
 from forebay.extras import is_installed
 from forebay.pages.sections import Section, Table, write_page
 from forebay.run.paper_formats import interval_cells
-from forebay.suite.tables import CellTable, SectionTables, laws_table, section_tables
+from forebay.suite.report import asked_table
+from forebay.suite.tables import CellTable, SectionTables, section_tables
 from forebay.suite.trade_off import trade_off_figure
 from forebay.units import symbolised
 
@@ -65,7 +66,7 @@ def _summary(document: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def _laws(document: Mapping[str, Any]) -> Section:
-    heads, rows = laws_table(document)
+    heads, rows = asked_table(document)
     settings = ", ".join(f"{name} = {told}" for name, told in document["settings"].items())
     said = f"Settings of all cells, where a cell has no other: {settings}."
     return Section("Laws", said, tables=[Table(heads, rows, words=True)])

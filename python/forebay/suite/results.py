@@ -18,6 +18,7 @@ from forebay.run.summary import finished
 from forebay.run.sweep import Planned, failures, warnings
 from forebay.suite.cells import Asked, Cell, Limit
 from forebay.suite.definition import SuiteFile
+from forebay.suite.report import report_of
 
 __all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
 
@@ -59,6 +60,7 @@ def document_of(
         "columns": [
             _column(law, n < len(suite.suite.baseline)) for n, law in enumerate(asked.laws)
         ],
+        "report": report_of(suite, asked.laws),
         "cells": [_cell(cell) for cell, _ in parts],
         "rows": rows,
         "checks": [check for cell, _ in parts for check in _checks(cell, rows, asked)],
@@ -82,18 +84,13 @@ def document_of(
 
 
 def _column(law: Any, is_baseline: bool) -> dict[str, Any]:
-    """What a column is: its law, the parameters that were given, all with which it is fixed."""
+    """What a column is: its law, and the parameters that were given."""
     return {
         "label": law.label,
         "law": law.page.name,
         "baseline": is_baseline,
         "given": dict(law.given),
         "source": law.page.source,
-        "defaults": {
-            each.name: each.default_text
-            for each in law.page.fields
-            if each.default is not None and each.name not in law.given
-        },
     }
 
 

@@ -3,14 +3,15 @@ one with a row for each class of traffic of these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from forebay.run.paper_formats import IntervalColumn, words_table
+from forebay.suite.report import asked_table
 from forebay.units import symbolised
 
-__all__ = ["HEADS", "CellTable", "SectionTables", "laws_table", "section_tables", "written_tables"]
+__all__ = ["HEADS", "CellTable", "SectionTables", "section_tables", "written_tables"]
 
 Row = Mapping[str, Any]
 
@@ -87,28 +88,21 @@ def _table(rows: Sequence[Row]) -> CellTable:
 
 
 def written_tables(document: Mapping[str, Any], style: str) -> str:
-    """All tables in a style of `forebay.run.paper_formats`."""
-    return "\n".join(
-        words_table(
-            list(zip(table.heads, zip(*table.names, strict=True), strict=True)),
-            table.columns,
-            style,
-            caption=section.title + ("" if table is section.whole else ", by class of traffic"),
-        )
-        for section in section_tables(document)
-        for table in section.filled
-    )
+    """All tables in a style of `forebay.run.paper_formats`: what is asked of the laws, then what
+    was measured."""
+    heads, rows = asked_table(document)
+    columns = list(zip(heads, zip(*rows, strict=True), strict=True)) if rows else []
+    laws = [words_table(columns, [], style, "Laws", paragraphs=True)] if columns else []
+    return "\n".join([*laws, *_measured(document, style)])
 
 
-def laws_table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """What each column is: heads and rows."""
-    rows = [
-        [
-            column["label"] + (" (baseline)" if column["baseline"] else ""),
-            column["source"],
-            ", ".join(f"{name} = {value}" for name, value in column["given"].items()) or "-",
-            ", ".join(f"{name} = {value}" for name, value in column["defaults"].items()) or "-",
-        ]
-        for column in document["columns"]
-    ]
-    return ["law", "source", "given", "defaults"], rows
+def _measured(document: Mapping[str, Any], style: str) -> Iterator[str]:
+    for section in section_tables(document):
+        for table in section.filled:
+            ending = "" if table is section.whole else ", by class of traffic"
+            yield words_table(
+                list(zip(table.heads, zip(*table.names, strict=True), strict=True)),
+                table.columns,
+                style,
+                section.title + ending,
+            )
