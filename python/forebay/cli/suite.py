@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -24,13 +25,14 @@ from forebay.run.repeat import quoted
 from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
 from forebay.run.sweep import Planned, plan, run_all
 from forebay.suite.against import compared, read_earlier, worse
-from forebay.suite.cells import Asked, Cell, cells_of
+from forebay.suite.cells import Asked, Cell, cells_of, screen_names
 from forebay.suite.definition import SuiteFile, load_definition
 from forebay.suite.folders import suite_folder, suite_folders
 from forebay.suite.laws import law_of
 from forebay.suite.page import suite_page
 from forebay.suite.results import JSON, cell_path, document_of
-from forebay.suite.tables import section_tables, written_tables
+from forebay.suite.sensitivity import Screen, screens_of
+from forebay.suite.tables import screening_tables, section_tables, written_tables
 from forebay.units import symbolised
 
 __all__ = ["Request", "list_cells", "list_suites", "run_suite"]
@@ -46,7 +48,7 @@ class Request:
 
     laws: Mapping[str, Sequence[str]] = field(default_factory=dict)
     rate: str | None = None
-    cells: str = "*"
+    cells: str | None = None
     replications: int | None = None
     quick: bool = False
     seed: int | None = None
@@ -77,22 +79,28 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
     """Print the cells of a suite that a request asks for. Raises `UserError`."""
     suite, folder = _suite(name)
     cells = cells_of(folder, suite, _asked(suite, request))
+    rows = [
+        {"name": cell.name, "section": cell.file.section, "weight": cell.file.weight,
+         "title": cell.file.title, "quantities": [each.key for each in cell.measures]}
+        for cell in cells
+    ]  # fmt: skip
+    if (of := suite.screening) is not None:
+        facts = {"section": of.section, "weight": of.weight, "title": of.title}
+        screens = fnmatch.filter(screen_names(suite), request.cells or "*")
+        rows += [{"name": each, **facts, "quantities": of.metrics} for each in screens]
     if as_json:
-        rows = [
-            {"name": cell.name, "section": cell.file.section, "weight": cell.file.weight,
-             "title": cell.file.title, "quantities": [each.key for each in cell.measures]}
-            for cell in cells
-        ]  # fmt: skip
         print_json({"suite": name, "cells": rows})
         return
     shown = table(plain_markup(f"{suite.suite.title}. {suite.suite.source}"),
                   "cell", "section", "weight", "what it is", left=4)  # fmt: skip
-    for cell in cells:
-        words = (cell.name, cell.file.section, cell.file.weight, cell.file.title)
-        shown.add_row(*map(plain_markup, words))
+    for row in rows:
+        words = (row["name"], row["section"], row["weight"], row["title"])
+        shown.add_row(*(plain_markup(str(word)) for word in words))
     screen = console()
     screen.print(shown)
-    screen.print(text.counted(len(cells), "cell"))
+    by_name = len(rows) - len(cells)
+    alone = f", and {by_name} that run only by name" if by_name else ""
+    screen.print(text.counted(len(cells), "cell") + alone)
 
 
 def run_suite(name: str, request: Request, options: StoredOptions) -> int:
@@ -109,6 +117,9 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     if request.against is not None:
         earlier = read_earlier(request.against, name, asked.seed)
     parts = [(cell, _planned(cell, asked)) for cell in cells]
+    screens = [(each, _planned(each.cell, asked)) for each in screens_of(source, suite, asked)]
+    if not parts and not screens:
+        raise UserError("--cells: none of the laws has a parameter that could be varied")
     folder = output_folder(folder_of(Path(name), options))
     files = [JSON, *TABLES, *_scenario_files(cells)]
     refuse_foreign(folder, files)
@@ -118,14 +129,16 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     with closing(where), terminated_like_interrupted(), Journal(folder, ADVICE) as journal:
         say_what_is_there(journal, folder)
         try:
-            run_all([(cell.sweep, planned) for cell, planned in parts], name, journal, where)
+            made = [*parts, *((screen.cell, planned) for screen, planned in screens)]
+            run_all([(cell.sweep, planned) for cell, planned in made], name, journal, where)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(how_to_continue(folder, words)) from None
-        document = document_of(name, suite, asked, parts, journal, quoted(words))
+        document = document_of(name, suite, asked, parts, journal, quoted(words), screens)
     if earlier is not None:
         document["against"] = compared(document, earlier)
-    take_over(folder, files)
-    for path, scenario in _scenario_files(cells).items():
+    scenarios = _scenario_files(cells) | _failed_files(document, [each for each, _ in screens])
+    take_over(folder, [*files, *scenarios])
+    for path, scenario in scenarios.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, scenario)
     write_text(folder / JSON, json_rows(document) + "\n")
@@ -190,7 +203,7 @@ def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
         words += [word for law in laws for word in (OPTIONS[category], law)]
     given = {
         "--rate": request.rate,
-        "--cells": None if request.cells == "*" else request.cells,
+        "--cells": request.cells,
         "--replications": request.replications,
         "--seed": request.seed,
         "--out": options.out,
@@ -208,6 +221,13 @@ def _scenario_files(cells: Sequence[Cell]) -> dict[str, str]:
         for cell in cells
         for choice in cell.sweep.axes[0]
     }
+
+
+def _failed_files(document: Mapping[str, Any], screens: Sequence[Screen]) -> dict[str, str]:
+    """The scenarios of points of a screening that failed; of the others there would be hundreds."""
+    failed = {row["scenario"] for row in document["failed"]}
+    found = _scenario_files([screen.cell for screen in screens]) if failed else {}
+    return {path: text for path, text in found.items() if path in failed}
 
 
 def _status(document: Mapping[str, Any]) -> int:
@@ -237,12 +257,19 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
             grown.add_row(*map(plain_markup, name), *means)
         screen.print(grown)
         screen.print()
+    for title, heads, lines in screening_tables(document):
+        grown = table(plain_markup(title), *map(plain_markup, heads), left=3)
+        for words in lines:
+            grown.add_row(*map(plain_markup, words))
+        screen.print(grown)
+        screen.print()
     for cell in document["cells"]:
         for column, reason in cell["lacking"].items():
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
         _show_changes(document["against"])
     runs = sum(len(cell) for cell in _runs(document).values())
+    runs += document.get("screening", {}).get("points", 0)
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"
     screen.print(plain_markup(told), soft_wrap=True)

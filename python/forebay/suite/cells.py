@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from forebay.suite.laws import ECN, Law
 from forebay.suite.template import filled, parameters
 from forebay.toml import parse
 
-__all__ = ["Asked", "Cell", "Limit", "Measure", "cells_of"]
+__all__ = ["Asked", "Cell", "Limit", "Measure", "cells_of", "screen_names"]
 
 RATE = "rate"
 """The parameter of a suite that `--rate` sets."""
@@ -55,7 +55,8 @@ class Limit:
 class Cell:
     """A cell: what its file says, its measures and checks, and the sweep over the columns.
 
-    `lacking` has, by column, why the cell is not run for a law, and `places` where laws stand."""
+    `lacking` has, by column, why the cell is not run for a law, `places` where laws stand, and
+    `fill` the parameters that those have of the suite which take them."""
 
     name: str
     file: CellFile
@@ -64,6 +65,12 @@ class Cell:
     limits: Sequence[Limit]
     lacking: Mapping[str, str]
     places: Sequence[Place]
+    fill: Mapping[str, Any]
+
+    def column(self, law: Law) -> Combination:
+        """A law as a column of the cell."""
+        keys = dict(law.assignment(each, self.fill) for each in self.places)
+        return Combination({VARIANT: law.label}, keys)
 
     def scenario(self, combination: Combination) -> str:
         """The scenario of a column as a file that stands by itself."""
@@ -76,26 +83,35 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a command asks of a suite: laws (baseline first), other controls, a rate of the
-    bottleneck, names of cells as a pattern, replications and seed."""
+    bottleneck, names of cells as a pattern, all without, replications and seed."""
 
     laws: Sequence[Law]
     controls: Sequence[Law] = ()
     rate: str | None = None
-    cells: str = "*"
+    cells: str | None = None
     replications: int = 10
     seed: int = 1
 
 
 def cells_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Cell]:
-    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none."""
+    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none
+    and no screening is asked for."""
     reader = _Reader(folder, suite, asked)
     found = [cell for name, file in suite.cells.items() for cell in reader.cells(name, file)]
-    if not found:
-        near = nearest(asked.cells, [*reader.names, *suite.cells])
+    others = screen_names(suite)
+    if not found and asked.cells and not fnmatch.filter(others, asked.cells):
+        names = [*reader.names, *others]
+        near = nearest(asked.cells, [*names, *suite.cells])
         raise UserError(
-            f'--cells: none is called "{asked.cells}"{near}; there are {", ".join(reader.names)}'
+            f'--cells: none is called "{asked.cells}"{near}; there are {", ".join(names)}'
         )
     return found
+
+
+def screen_names(suite: SuiteFile) -> list[str]:
+    """The names by which the cells of a screening are asked for."""
+    asked = suite.screening
+    return [] if asked is None else [f"{asked.name}/{cell}" for cell in asked.cells]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +136,7 @@ class _Reader:
         """The cells of an entry that are asked for."""
         for variant in self._variants(name, file):
             self.names.append(variant.name)
-            if fnmatch.fnmatchcase(variant.name, self._asked.cells):
+            if fnmatch.fnmatchcase(variant.name, self._asked.cells or "*"):
                 yield self._cell(variant, file)
 
     def _variants(self, name: str, file: CellFile) -> Iterator[_Variant]:
@@ -158,8 +174,9 @@ class _Reader:
         flows = tables.get("flows", {})
         tables["flows"] = {name: of for name, of in flows.items() if of.get("count") != 0}
         measures = list(self._measures(file, known, place))
-        columns, lacking = self._columns(variant, file, known, place)
-        return Cell(
+        fill = {ECN: variant.marking, **self._suite.suite.fill}
+        places = self._places(file)
+        cell = Cell(
             name=variant.name,
             file=file,
             sweep=Sweep(
@@ -169,36 +186,28 @@ class _Reader:
                 replications=self._asked.replications,
                 seed=self._asked.seed,
                 quantities=tuple(measure.quantity for measure in measures),
-                axes=(columns,),
+                axes=(),
             ),
             measures=measures,
             limits=[_limit(check, measures, known, place) for check in file.checks],
-            lacking=lacking,
-            places=self._places(file),
+            lacking={},
+            places=places,
+            fill=filled(fill, known, f"{place}.fill"),
         )
+        lacks = {law.label: (law, law.lacks(places)) for law in self._asked.laws}
+        columns = [cell.column(law) for law, lack in lacks.values() if not lack]
+        lacking = {
+            label: f"{law.page.name} has no parameter {lack}, which is varied here"
+            for label, (law, lack) in lacks.items()
+            if lack
+        }
+        return replace(cell, lacking=lacking, sweep=replace(cell.sweep, axes=(columns,)))
 
     def _scenario(self, name: str) -> dict[str, Any]:
         if name not in self._texts:
             path = self._folder / name
             self._texts[name] = parse(read_text(path), path)
         return self._texts[name]
-
-    def _columns(
-        self, variant: _Variant, file: CellFile, known: Mapping[str, Expression], place: str
-    ) -> tuple[list[Combination], dict[str, str]]:
-        places = self._places(file)
-        fill = {ECN: variant.marking, **self._suite.suite.fill}
-        fill = filled(fill, known, f"{place}.fill")
-        columns, lacking = [], {}
-        for law in self._asked.laws:
-            if lack := law.lacks(places):
-                lacking[law.label] = (
-                    f"{law.page.name} has no parameter {lack}, which is varied here"
-                )
-                continue
-            keys = dict(law.assignment(each, fill) for each in places)
-            columns.append(Combination({VARIANT: law.label}, keys))
-        return columns, lacking
 
     def _places(self, file: CellFile) -> list[Place]:
         return [

@@ -15,7 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.toml import parse
 
-__all__ = ["Asked", "CellFile", "Check", "Metric", "Place", "SuiteFile", "load_definition"]
+__all__ = [
+    "Asked",
+    "CellFile",
+    "Check",
+    "Metric",
+    "Place",
+    "ScreeningFile",
+    "SuiteFile",
+    "load_definition",
+]
 
 Number = Annotated[int, Field(ge=1)]
 
@@ -98,6 +107,21 @@ class _Choice(_Table):
     reason: str
 
 
+class ScreeningFile(_Table):
+    """The screening of the laws' parameters, a `factor` down and up, in some cells and by some
+    metrics; run only where it is asked for by name."""
+
+    name: str
+    title: str
+    section: str
+    weight: str
+    cells: list[str]
+    metrics: list[str]
+    factor: Annotated[float, Field(gt=1.0)] = 4.0
+    trajectories: Annotated[int, Field(ge=2)] = 10
+    levels: Annotated[int, Field(ge=2, multiple_of=2)] = 4
+
+
 class Asked(_Table):
     """A thing that a report must say of each law. `says` is what answers it of what is known of
     laws: a sentence, the source, parameters (given, filled in by the suite, fixed by default, those
@@ -120,6 +144,7 @@ class SuiteFile(_Table):
     cells: dict[str, CellFile]
     choices: list[_Choice] = []
     report: list[Asked] = []
+    screening: ScreeningFile | None = None
 
 
 def load_definition(folder: Path) -> SuiteFile:
@@ -129,9 +154,18 @@ def load_definition(folder: Path) -> SuiteFile:
     try:
         found = SuiteFile.model_validate(raw)
     except ValidationError as error:
-        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, Asked)
+        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, Asked, ScreeningFile)
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
+    if found.screening is not None:
+        for name in found.screening.cells:
+            if name not in found.cells:
+                near = nearest(name, found.cells)
+                raise UserError(f'{path}: screening.cells: no cell "{name}"{near}')
+        for name in found.screening.metrics:
+            if name not in found.suite.metrics:
+                near = nearest(name, found.suite.metrics)
+                raise UserError(f'{path}: screening.metrics: no metric "{name}" of all cells{near}')
     for name, cell in found.cells.items():
         place = f'{path}: cells."{name}"'
         asked = [*(cell.metrics or ()), *cell.also, *(check.metric for check in cell.checks)]

@@ -14,7 +14,7 @@ from forebay.suite.definition import Place
 from forebay.suite.template import filled
 from forebay.toml import inline, parse
 
-__all__ = ["ECN", "Law", "law_of"]
+__all__ = ["ECN", "Law", "law_of", "scaled"]
 
 ECN = "ecn"
 """The parameter that makes a law mark."""
@@ -47,7 +47,7 @@ class Law:
         found |= self.given
         for name, factor in place.scale.items():
             value = found.get(name, self._value(name))
-            found[name] = _scaled(value, factor, f"{self.label}: {name}")
+            found[name] = scaled(value, factor, f"{self.label}: {name}")
         return {self.page.name: found}
 
     def assignment(self, place: Place, fill: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -74,11 +74,13 @@ class Law:
         return self.given.get(name, next(default, None))
 
 
-def _scaled(value: Any, factor: float, place: str) -> Any:
+def scaled(value: Any, factor: float, place: str) -> Any:
+    """A value of a parameter times a factor: a text with its unit, or a number, which stays whole,
+    and at least 1, if it is."""
     if isinstance(value, str):
         known = {"value": read(value, place)}
         return filled(f"{{{factor} * value}}", known, place)
-    return value * factor
+    return max(1, round(value * factor)) if isinstance(value, int) else value * factor
 
 
 def law_of(word: str, category: str, option: str) -> Law:

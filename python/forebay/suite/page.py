@@ -12,7 +12,7 @@ from forebay.extras import is_installed
 from forebay.pages.sections import Section, Table, write_page
 from forebay.run.paper_formats import interval_cells
 from forebay.suite.report import asked_table
-from forebay.suite.tables import CellTable, SectionTables, section_tables
+from forebay.suite.tables import CellTable, SectionTables, screening_tables, section_tables
 from forebay.suite.trade_off import trade_off_figure
 from forebay.units import symbolised
 
@@ -24,6 +24,7 @@ def suite_page(folder: Path, document: Mapping[str, Any], axes: Sequence[str]) -
     sections = [*_summary(document), _laws(document)]
     for table in section_tables(document):
         sections.append(_section(document, table, axes))
+    sections += _screening(document)
     if document["choices"]:
         rows = [[each["open"], each["chosen"], each["reason"]] for each in document["choices"]]
         heads = ["left open", "chosen", "reason"]
@@ -85,6 +86,21 @@ def _section(document: Mapping[str, Any], found: SectionTables, axes: Sequence[s
         for column, reason in cell["lacking"].items()
     ]
     return section
+
+
+def _screening(document: Mapping[str, Any]) -> Iterator[Section]:
+    if (found := document.get("screening")) is None:
+        return
+    said = (
+        f"Each parameter from 1/{found['factor']:g} to {found['factor']:g} times its value, on a "
+        f"logarithmic scale, along {found['trajectories']} random trajectories (Morris, "
+        "Technometrics 33(2), 1991). An elementary effect is the change of the quantity over that "
+        "of a parameter, for the whole of its range. mu* is the mean size of effects, with its 95 "
+        "% interval over trajectories; mu, their mean, is as large if they have all one direction; "
+        "sigma, their deviation, is as large if they depend on other parameters, or on chance."
+    )
+    tables = [Table(heads, rows, title) for title, heads, rows in screening_tables(document)]
+    yield Section(f"{found['section']} {found['title']} ({found['weight']})", said, tables=tables)
 
 
 def _table(table: CellTable) -> Table:

@@ -19,6 +19,7 @@ from forebay.run.sweep import Planned, failures, warnings
 from forebay.suite.cells import Asked, Cell, Limit
 from forebay.suite.definition import SuiteFile
 from forebay.suite.report import report_of
+from forebay.suite.sensitivity import Screen, screen_rows
 
 __all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
 
@@ -41,8 +42,9 @@ def document_of(
     parts: Sequence[Part],
     journal: Journal,
     command: str,
+    screens: Sequence[tuple[Screen, Sequence[Planned]]] = (),
 ) -> dict[str, Any]:
-    """The document of a suite whose runs `journal` holds."""
+    """The document of a suite whose runs `journal` holds; `screens` are those of a screening."""
     laws: dict[tuple[str, str], Mapping[str, Any]] = {}
     rows = [row for cell, planned in parts for row in _rows(cell, planned, journal, laws)]
     rates = {"rate": asked.rate} if asked.rate is not None else {}
@@ -64,6 +66,7 @@ def document_of(
         "cells": [_cell(cell) for cell, _ in parts],
         "rows": rows,
         "checks": [check for cell, _ in parts for check in _checks(cell, rows, asked)],
+        **_screening(suite, screens, journal),
         "choices": [choice.model_dump() for choice in suite.choices],
         "warnings": [
             {"cell": cell.name, **row} for cell, planned in parts for row in warnings(planned)
@@ -77,10 +80,20 @@ def document_of(
                 "reason": failure.reason,
                 "scenario": cell_path(cell.name, str(entry.values[VARIANT])),
             }
-            for cell, planned in parts
+            for cell, planned in [*parts, *((screen.cell, of) for screen, of in screens)]
             for entry, failure in failures(cell.sweep, planned, journal)
         ],
     }
+
+
+def _screening(
+    suite: SuiteFile, screens: Sequence[tuple[Screen, Sequence[Planned]]], journal: Journal
+) -> dict[str, Any]:
+    if suite.screening is None or not screens:
+        return {}
+    rows = screen_rows(screens, suite.screening, journal)
+    file = suite.screening.model_dump()
+    return {"screening": {**file, "points": sum(len(of) for _, of in screens), "rows": rows}}
 
 
 def _column(law: Any, is_baseline: bool) -> dict[str, Any]:

@@ -7,11 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forebay.run.paper_formats import IntervalColumn, words_table
+from forebay.run.paper_formats import IntervalColumn, words_table, written
+from forebay.run.words import axis_scale
 from forebay.suite.report import asked_table
 from forebay.units import symbolised
 
-__all__ = ["HEADS", "CellTable", "SectionTables", "section_tables", "written_tables"]
+__all__ = [
+    "HEADS",
+    "CellTable",
+    "SectionTables",
+    "screening_tables",
+    "section_tables",
+    "written_tables",
+]
 
 Row = Mapping[str, Any]
 
@@ -93,7 +101,43 @@ def written_tables(document: Mapping[str, Any], style: str) -> str:
     heads, rows = asked_table(document)
     columns = list(zip(heads, zip(*rows, strict=True), strict=True)) if rows else []
     laws = [words_table(columns, [], style, "Laws", paragraphs=True)] if columns else []
-    return "\n".join([*laws, *_measured(document, style)])
+    screened = [
+        words_table(list(zip(heads, zip(*rows, strict=True), strict=True)), [], style, title)
+        for title, heads, rows in screening_tables(document)
+    ]
+    return "\n".join([*laws, *_measured(document, style), *screened])
+
+
+def screening_tables(document: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
+    """The tables of a screening, one for each quantity: title, heads and rows, by law and cell the
+    parameter with the largest effect first. None without a screening."""
+    found = document.get("screening")
+    if found is None:
+        return []
+    tables = []
+    for quantity in found["metrics"]:
+        rows = [row for row in found["rows"] if row["quantity"] == quantity]
+        if not rows:
+            continue
+        unit = symbolised(rows[0]["unit"])
+        scale, symbol = axis_scale(unit, [row["mu_star"] for row in rows])
+        title = f"{found['section']} Effects on {rows[0]['words']} ({found['weight']})"
+        heads = ["law", "cell", "parameter", "value", *(f"{of} ({symbol})" for of in EFFECTS)]
+        tables.append((title, heads, [_screened(row, scale) for row in rows]))
+    return tables
+
+
+EFFECTS = ("mu*", "mu", "sigma")
+"""Measures of elementary effects: of their sizes, their mean and their deviation."""
+
+
+def _screened(row: Row, scale: float) -> list[str]:
+    names = [row["law"], row["cell"], row["parameter"], row["value"]]
+    if row["mu_star"] is None:
+        return [*names, "-", "-", "-"]
+    ends = None if row["high"] is None else (scale * row["low"], scale * row["high"])
+    told = [f"{scale * row[name]:.3g}" for name in ("mu", "sigma")]
+    return [*names, written(scale * row["mu_star"], ends, " ± "), *told]
 
 
 def _measured(document: Mapping[str, Any], style: str) -> Iterator[str]:
