@@ -80,6 +80,7 @@ class _Queue:
         queues: int = ...,
         quantum: str = ...,
         mtu: str = ...,
+        spared: Literal["packets", "flows"] = ...,
         target: str = ...,
         interval: str = ...,
         ecn: bool = ...,
@@ -1190,7 +1191,7 @@ def tcp(
     control: Mechanism | None = ...,
 ) -> dict[str, Any]: ...
 
-def udp(*, header: str = ...) -> dict[str, Any]: ...
+def udp(*, header: str = ..., echo: bool = ..., echo_dscp: str | int = ...) -> dict[str, Any]: ...
 
 def media(
     *,

@@ -81,7 +81,7 @@ rate = "1 Mbit/s"
 [flows.spread]
 from = ["e", "f"]
 to = ["e", "f"]
-udp = {}
+udp = { echo = true }
 traffic = { cbr = { rate = "8 kbit/s", size = "100 B" } }
 
 [switches.a]
@@ -114,6 +114,7 @@ ASKED = {
     "paced": ("file", "nominal_bps"),
     "policing": ("file", "dropped"),
     "lateness": ("file", "least_delay_s"),
+    "round_trips": ("spread", "mean_rtt_s"),
     "rings": ("metro", "throughput_bps"),
     "switches": ("a", "mean_used_bytes"),
     "pairs": ("spread.e-f", "sent_packets"),

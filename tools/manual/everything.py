@@ -9,6 +9,8 @@ from manual.writing import parameters, toml
 
 __all__ = ["everything"]
 
+CBR = {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}
+
 
 def everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
@@ -50,11 +52,11 @@ def everything() -> str:
             head.append(f"rings.r{number} = {toml(ring | {'fairness': mechanism})}")
             # A ring and a link join two nodes once: the link leads on.
             link["from"] = f"d{number}"
-            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+            flow |= {"traffic": CBR, "udp": {"echo": True}}
         else:
             head += _on_node(page.kind, mechanism, ends["from"])
             link |= _on_link(page.kind, mechanism)
-            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+            flow |= {"traffic": CBR, "udp": {}}
             flow |= _between(page.kind, mechanism, ends["from"])
         head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.

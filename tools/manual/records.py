@@ -23,6 +23,8 @@ SUBJECTS = {
     "redn": "Adaptive REDn gateways and adaptive token buckets, TCP at 200 to 400 Mbit/s",
     "atm": "rate-based congestion control on a satellite ATM link",
     "rpr": "fairness on a resilient packet ring, SRP-fa against VoQ",
+    "cake": "Piece of CAKE: classes and flows through a shaper of 1 and 10 Mbit/s",
+    "dctcp": "DCTCP against TCP in data centres: queues, incast, shared buffers",
 }
 """The studies in the order of README.md, with what they are about."""
 
@@ -76,7 +78,7 @@ def surviving(document: Document) -> tuple[int, dict[str, str]]:
 def transports() -> str:
     """docs/transports.md."""
     lines = [*HEAD]
-    for name in ("af", "redn"):
+    for name in ("af", "redn", "cake", "dctcp"):
         lines += ["", f"## {name}: {SUBJECTS[name]}", "", *study_lines(name)]
     lines += ["", f"## rpr: {SUBJECTS['rpr']}", "", *ring_lines()]
     return "\n".join([*lines, *TAIL]) + "\n"

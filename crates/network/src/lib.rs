@@ -39,6 +39,7 @@ mod routes;
 mod sack_blocks;
 mod state;
 mod table;
+pub mod waits;
 mod window;
 
 pub use class_count::ClassCount;

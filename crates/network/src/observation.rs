@@ -63,6 +63,16 @@ pub enum Observation<'a> {
         /// The backlog, including this packet.
         backlog: Backlog,
     },
+    /// A packet leaves the queue of a link: its transmission begins, now or, where nothing can
+    /// change that any more, at a time to come.
+    Departs {
+        /// The link where it happens.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+        /// Time at which its transmission begins.
+        at: Time,
+    },
     /// A queue set the CE codepoint instead of dropping.
     Marked {
         /// The link where it happened.

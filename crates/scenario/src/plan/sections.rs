@@ -201,6 +201,8 @@ parameters! {
         jitter: bool = false, "RFC 3393, section 4; RFC 5481, section 4.1";
         /// Record how many packets are lost in a row, by group of flows: loss periods.
         losses: bool = false, "RFC 3357, section 4";
+        /// Record how long packets of every kind wait in the queues of links, by link.
+        waits: bool = false, "RFC 7928, section 2.6";
         /// Record what happens to calls: admitted, blocked, terminated ...
         calls: bool = false, "-";
         /// Record when, why and how far TCP reduces its congestion windows.

@@ -25,6 +25,7 @@ use forebay_network::record::{
     CallLog, Column, NoteLog, PaceLog, PacketTrace, RecordTable, ReductionLog, TransferLog,
 };
 use forebay_network::record_order::{PacketOrder, Tables};
+use forebay_network::waits::WaitLog;
 use forebay_parameters::{Echo, Node, Problem, Registry, names_of};
 use forebay_units::{Span, Time};
 
@@ -445,6 +446,11 @@ impl Run<'_> {
             self.wired.network.attach(Box::new(TransferLog::default()));
         }
         let from = Time::ZERO + self.plan.parameters.warm_up;
+        if record.waits {
+            let until = Time::ZERO + self.plan.parameters.duration;
+            let log = WaitLog::new(self.plan.links.len(), (from, until));
+            self.wired.network.attach(Box::new(log));
+        }
         let groups = || {
             let groups = self.plan.flows.iter().zip(0..);
             groups.flat_map(|(flow, at)| std::iter::repeat_n(at, flow.count as usize)).collect()

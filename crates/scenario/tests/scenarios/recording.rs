@@ -181,3 +181,35 @@ fn flows_that_are_not_there_are_refused() {
         assert!(message.contains(wrong) && message.contains(near), "{message}");
     }
 }
+
+/// The log of waits tells how long packets waited at a link of every kind, as arrivals and
+/// departures have it. Of M/M/1 at load 0.8 a packet waits for longer than t with probability 0.8
+/// exp(-0.2 t / s), s = 0.32 ms being the mean transmission time: the median is ln(0.8 / 0.5) s /
+/// 0.2 = 0.752 ms, the 95th percentile ln(0.8 / 0.05) s / 0.2 = 4.436 ms. The mean wait times the
+/// rate of departures is the mean queue (Little). Waits are correlated over some 2 / 0.2^2 = 50
+/// packets, so that 250,000 give quantiles to about 2 %; the bound is five times that. A queue that
+/// decides when a packet leaves, and a link whose rate can change, know of each departure only when
+/// it comes, and give the same digits.
+#[test]
+fn waits_are_those_of_the_queue() {
+    let waits = |link: &str| {
+        let text = format!(
+            "duration = \"100 s\"\n[links.server]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+             duplex = false\n{link}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {{}}\n\
+             traffic.poisson = {{ rate = \"8 Mbit/s\", size = \"400 B\", sizes = \"exponential\" }}\n\
+             [record]\nwaits = true\n"
+        );
+        let (result, tables) = record(&text);
+        let log = table(&tables, "waits");
+        let of = |column: &str| floats(log, column)[0];
+        let row = crate::support::link(&result, "server");
+        let rate = row.departed_packets.iter().sum::<u64>() as f64 / 100.0;
+        assert!((of("mean_s") * rate / row.mean_queue_packets - 1.0).abs() < 1e-3);
+        [of("p50_s"), of("p95_s"), of("mean_s"), of("max_s")]
+    };
+    let fifo = waits("");
+    assert!((fifo[0] / 0.752e-3 - 1.0).abs() < 0.1, "{fifo:?}");
+    assert!((fifo[1] / 4.436e-3 - 1.0).abs() < 0.1, "{fifo:?}");
+    assert_eq!(waits("queue.codel = { target = \"100 s\" }"), fifo);
+    assert_eq!(waits("rate_steps = [{ at = \"50 s\", rate = \"10 Mbit/s\" }]"), fifo);
+}

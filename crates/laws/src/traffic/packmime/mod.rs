@@ -58,7 +58,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         let cloud = Cloud::new(rate, persistent, stream(0));
         Box::new(Clients::new(count as usize, cloud)) as Box<dyn TrafficPool>
     };
-    let plan = RequestPlan { request: MEAN_REQUEST + HEADER, objects: 1, connections: 1 };
+    let retry = RequestPlan::RETRY;
+    let plan = RequestPlan { request: MEAN_REQUEST + HEADER, objects: 1, connections: 1, retry };
     let kind = TrafficKind::new(make, None, None).of_transfers();
     Ok(TrafficKind { pool: Box::new(pool), fresh: true, requests: Some(plan), ..kind })
 }
