@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -310,3 +311,23 @@ def test_rfc7928_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"count = {count}\n" in cell.scenario(cell.sweep.axes[0][0])
     for cell in found:
         assert len(plan(cell.sweep)) == (1 if cell.name == "two-aqms/ii" else 2), cell.name
+
+
+@pytest.mark.usefixtures("small")
+def test_a_report_is_built_of_the_files_alone(forebay: front.Forebay) -> None:
+    """`forebay report` makes the same page and tables of a folder again, without the suite or its
+    laws: results are shown years after them. A damaged file is named."""
+    words = ("suite", "small", "--queue", "codel", "--cells", "*/fast*", "--quick", "--out", "o")
+    forebay(*words, "--json")
+    page, table = Path("o/report.html"), Path("o/tables.tex")
+    made = page.read_text()
+    for path in re.findall(r'href="(cells/[^"]+)"', made):
+        assert (Path("o") / path).is_file()
+    assert made.count('href="cells/codel/') == 2
+    page.unlink()
+    forebay("report", "o")
+    assert page.read_text() == made
+    assert forebay("report", "o", "--format", "latex").out == table.read_text()
+    path = Path("o/table.json")
+    path.write_text(path.read_text().replace('"checks"', '"check"'))
+    assert "o/table.json: damaged: checks: missing" in forebay.refused("report", "o")

@@ -93,8 +93,9 @@ def test_a_screening_ranks_the_parameters_of_a_law(forebay: front.Forebay) -> No
     one packet. Its 4 + 4 x 3 points are the only runs, and tail drop has nothing to vary.
     """
     told = forebay("suite", "small", "--queue", "codel", "--cells", "vary/*", "--json")
-    found = json.loads(told.out)["screening"]
-    assert found["points"] == 16
+    document = json.loads(told.out)
+    assert document["runs"] == 16
+    found = document["screening"]
     names = [row["parameter"] for row in found["rows"]]
     assert sorted(names) == ["interval", "mtu", "target"]
     assert names[-1] == "mtu"

@@ -144,7 +144,7 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     write_text(folder / JSON, json_rows(document) + "\n")
     for path, style in TABLES.items():
         write_text(folder / path, written_tables(document, style))
-    suite_page(folder, document, suite.suite.trade_off)
+    suite_page(folder, document)
     if options.as_json:
         print_json(document)
     else:
@@ -268,15 +268,10 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
         _show_changes(document["against"])
-    runs = sum(len(cell) for cell in _runs(document).values())
-    runs += document.get("screening", {}).get("points", 0)
+    runs = document["runs"] - len(document["failed"])
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"
     screen.print(plain_markup(told), soft_wrap=True)
-
-
-def _runs(document: Mapping[str, Any]) -> dict[tuple[str, str], Sequence[int]]:
-    return {(row["cell"], row["column"]): row["runs"] for row in document["rows"]}
 
 
 def _show_changes(against: Mapping[str, Any]) -> None:

@@ -47,6 +47,7 @@ def document_of(
     """The document of a suite whose runs `journal` holds; `screens` are those of a screening."""
     laws: dict[tuple[str, str], Mapping[str, Any]] = {}
     rows = [row for cell, planned in parts for row in _rows(cell, planned, journal, laws)]
+    made = [*parts, *((screen.cell, of) for screen, of in screens)]
     rates = {"rate": asked.rate} if asked.rate is not None else {}
     return {
         "suite": name,
@@ -57,12 +58,14 @@ def document_of(
         "command": command,
         "seeds": [asked.seed],
         "replications": asked.replications,
+        "runs": sum(len(planned) * cell.sweep.replications for cell, planned in made),
         **({"laws": list(laws.values())} if laws else {}),
         "settings": {**suite.parameters, **rates},
         "columns": [
             _column(law, n < len(suite.suite.baseline)) for n, law in enumerate(asked.laws)
         ],
         "report": report_of(suite, asked.laws),
+        "trade_off": suite.suite.trade_off,
         "cells": [_cell(cell) for cell, _ in parts],
         "rows": rows,
         "checks": [check for cell, _ in parts for check in _checks(cell, rows, asked)],
@@ -80,7 +83,7 @@ def document_of(
                 "reason": failure.reason,
                 "scenario": cell_path(cell.name, str(entry.values[VARIANT])),
             }
-            for cell, planned in [*parts, *((screen.cell, of) for screen, of in screens)]
+            for cell, planned in made
             for entry, failure in failures(cell.sweep, planned, journal)
         ],
     }
@@ -92,8 +95,7 @@ def _screening(
     if suite.screening is None or not screens:
         return {}
     rows = screen_rows(screens, suite.screening, journal)
-    file = suite.screening.model_dump()
-    return {"screening": {**file, "points": sum(len(of) for _, of in screens), "rows": rows}}
+    return {"screening": {**suite.screening.model_dump(), "rows": rows}}
 
 
 def _column(law: Any, is_baseline: bool) -> dict[str, Any]:
