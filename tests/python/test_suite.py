@@ -142,6 +142,9 @@ def test_a_wrong_value_is_said_of_its_file(small: Path, forebay: front.Forebay) 
     told = forebay.refused("suite", "small", "--queue", "codel:mine.toml")
     assert "mine.toml: target: 2 has no unit" in told
     assert "--set" not in told
+    told = forebay.refused("suite", "small", "--queue", "choke")
+    assert "choke: of: is missing; it takes a queue" in told
+    assert "choke:FILE.toml sets parameters" in told
 
 
 def test_classes_of_traffic_have_rows_of_their_own() -> None:

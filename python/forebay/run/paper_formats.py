@@ -23,6 +23,7 @@ __all__ = [
     "STYLES",
     "IntervalColumn",
     "called",
+    "headed",
     "interval_cells",
     "interval_table",
     "interval_tables",
@@ -168,6 +169,14 @@ def words_table(
         cells.append(filled)
     rows = [list(row) for row in zip(*cells, strict=True)]
     return form.table(heads, rows, len(firsts), form.escaped(caption), paragraphs)
+
+
+def headed(lines: Sequence[str], style: str, title: str) -> str:
+    """A title with lines about all tables below: a heading and a list, or comments of LaTeX."""
+    if style == "latex":
+        return "".join(f"% {line}\n" for line in (title, *lines))
+    escaped = map(STYLES[style].escaped, lines)
+    return "\n".join([f"# {STYLES[style].escaped(title)}", "", *(f"- {e}" for e in escaped), ""])
 
 
 def interval_cells(

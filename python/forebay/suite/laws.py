@@ -55,13 +55,15 @@ class Law:
         return place.at, self.at(place, fill)
 
     def complaint(self, told: str, places: Sequence[Place]) -> str | None:
-        """A complaint about a scenario as one about the file of parameters, if it is about one of
-        these."""
+        """A complaint about a scenario as one about the law's parameters, if it is about these: of
+        its file, or of the law where that has not set it."""
         for place in places:
-            for key in self.given:
-                _, found, why = told.partition(f"{place.at}.{self.page.name}.{key}: ")
-                if found:
-                    return f"{self.file}: {key}: {why.partition(' (from --set')[0]}"
+            _, found, rest = told.partition(f"{place.at}.{self.page.name}.")
+            if found:
+                key, _, why = rest.partition(" (from --set")[0].partition(": ")
+                if key in self.given:
+                    return f"{self.file}: {key}: {why}"
+                return f"{self.label}: {key}: {why}; {self.page.name}:FILE.toml sets parameters"
         return None
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forebay.run.paper_formats import IntervalColumn, words_table, written
+from forebay.run.paper_formats import IntervalColumn, headed, words_table, written
 from forebay.run.words import axis_scale
 from forebay.suite.report import asked_table
 from forebay.units import symbolised
@@ -96,8 +96,8 @@ def _table(rows: Sequence[Row]) -> CellTable:
 
 
 def written_tables(document: Mapping[str, Any], style: str) -> str:
-    """All tables in a style of `forebay.run.paper_formats`: what is asked of the laws, then what
-    was measured."""
+    """All tables in a style of `forebay.run.paper_formats`, below a head that says what made them:
+    what is asked of the laws, then what was measured."""
     heads, rows = asked_table(document)
     columns = list(zip(heads, zip(*rows, strict=True), strict=True)) if rows else []
     laws = [words_table(columns, [], style, "Laws", paragraphs=True)] if columns else []
@@ -105,7 +105,25 @@ def written_tables(document: Mapping[str, Any], style: str) -> str:
         words_table(list(zip(heads, zip(*rows, strict=True), strict=True)), [], style, title)
         for title, heads, rows in screening_tables(document)
     ]
-    return "\n".join([*laws, *_measured(document, style), *screened])
+    tables = [*laws, *_measured(document, style), *screened]
+    return "\n".join([headed(_head(document), style, document["name"]), *tables])
+
+
+def _head(document: Mapping[str, Any]) -> list[str]:
+    """Lines on what made a document."""
+    settings = ", ".join(f"{name} = {told}" for name, told in document["settings"].items())
+    seeds = ", ".join(map(str, document["seeds"]))
+    return [
+        f"{document['source']}; Forebay {document['version']}, build {document['build']}",
+        document["command"],
+        f"means of {document['replications']} replications with 95 % intervals; seed {seeds}",
+        f"cells: {settings}",
+        *(
+            f"check {'holds' if each['holds'] else 'fails'}: {each['cell']}, {each['column']}: "
+            f"{each['text']}"
+            for each in document["checks"]
+        ),
+    ]
 
 
 def screening_tables(document: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
