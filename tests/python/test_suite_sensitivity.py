@@ -109,8 +109,10 @@ def test_a_screening_ranks_the_parameters_of_a_law(forebay: front.Forebay) -> No
 
 @pytest.mark.usefixtures("small")
 def test_a_law_that_refuses_its_parameters_is_drawn_anew(forebay: front.Forebay) -> None:
-    """Points at which RED's thresholds would cross are not run, and no reason to give up: of
-    factors up to 16 between two thresholds 3 apart some do."""
+    """Trajectories with a point that a law refuses are drawn anew: such a point is no reason to
+    give up.
+
+    Of factors up to 16 between RED's two thresholds, which are 3 apart, some make them cross."""
     words = ("suite", "small", "--queue", "red", "--cells", "vary/*", "--json")
     found = json.loads(forebay(*words).out)
     assert found["failed"] == []

@@ -8,7 +8,7 @@ elementary effect, of which every trajectory gives one for each parameter.
 
 The mean of their sizes, mu*, ranks parameters: F. Campolongo, J. Cariboni and A. Saltelli, "An
 effective screening design for sensitivity analysis of large models", Environmental Modelling &
-Software 22(10), 2007. A standard deviation, sigma, as large as that tells of an effect that is not
+Software 22(10), 2007. Where their standard deviation, sigma, is as large, an effect is not
 linear, or depends on other parameters.
 """
 
