@@ -13,6 +13,7 @@ import pytest
 import small_suite
 
 from forebay.errors import UserError
+from forebay.pages.page import coded
 from forebay.suite.cells import Asked, Cell, cells_of
 from forebay.suite.definition import load_definition
 from forebay.suite.folders import suite_folder
@@ -334,3 +335,10 @@ def test_a_report_is_built_of_the_files_alone(forebay: front.Forebay) -> None:
     path = Path("o/table.json")
     path.write_text(path.read_text().replace('"checks"', '"check"'))
     assert "o/table.json: damaged: checks: missing" in forebay.refused("report", "o")
+
+
+def test_sentences_of_pages_show_code() -> None:
+    """What stands between backticks is code on a page, and never markup: names of laws and cells
+    come from files of others."""
+    assert coded("run `a <b>` & go") == "run <code>a &lt;b&gt;</code> &amp; go"
+    assert coded("one ` alone <i>") == "one ` alone &lt;i&gt;"
