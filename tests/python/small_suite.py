@@ -18,12 +18,16 @@ metrics = ["goodput", "delay", "loss"]
 trade_off = ["delay", "goodput"]
 replications = 4
 quick = 2
+quick_without = ["*/slow*"]
 
 [parameters]
 rate = "8 Mbit/s"
 buffer = "50 ms"
 flows = "1"
 noise = "500 kbit/s"
+
+[grids]
+speeds = [{ id = "slow", noise = "100 kbit/s" }, { id = "fast", noise = "1 Mbit/s" }]
 
 [metrics.goodput]
 quantity = "sum(groups[*].goodput)"
@@ -61,7 +65,7 @@ also = ["share"]
 classes = ["bulk", "noise"]
 parameters = { flows = "2" }
 marking = { "flows.bulk.tcp.ecn" = true }
-each = [{ id = "slow", noise = "100 kbit/s" }, { id = "fast", noise = "1 Mbit/s" }]
+each = "speeds"
 checks = [{ metric = "loss", least = "0 %", most = "100 %", text = "a loss ratio is a share" }]
 
 [screening]
@@ -90,6 +94,11 @@ asked = "work for each packet"
 open = "the rate"
 chosen = "8 Mbit/s"
 reason = "as good as any"
+
+[[omitted]]
+section = "3"
+what = "three flows"
+reason = "two are enough"
 """
 
 LINE = """

@@ -108,6 +108,7 @@ def test_lists_name_suites_and_cells(small: Path, forebay: front.Forebay) -> Non
     assert names == ["one", "two/slow", "two/slow/ecn", "two/fast", "two/fast/ecn", "vary/one"]
     assert all(name in told for name in names)
     assert "5 cells, and 1 that run only by name" in told
+    assert "not simulated: 3 three flows: two are enough" in told
 
 
 @pytest.mark.parametrize(
@@ -209,6 +210,36 @@ def test_marking_cells_have_ecn_on_both_sides(small: Path) -> None:
         assert text.count('limit = "50 ms"') == 1
 
 
+def test_a_place_fills_parameters_of_its_own(small: Path) -> None:
+    """A place gives a law that has such a parameter its value there, and others nothing: a shaper
+    goes by the rate of its own link."""
+    path = small / "suite.toml"
+    place = '[{ at = "links.core.queue", fill = { rate = "{rate / 2}" } }]'
+    path.write_text(path.read_text().replace('["links.core.queue"]', place))
+    cell = cells(small, "cake")[0]
+    told = [cell.scenario(column) for column in cell.sweep.axes[0]]
+    assert ['rate = "4 Mbit/s"' in each for each in told] == [False, True]
+
+
+@pytest.mark.long
+def test_quick_leaves_cells_out(small: Path, forebay: front.Forebay) -> None:
+    """A quick run leaves out what the suite says, and tells, unless one names cells."""
+    told = forebay("suite", "small", "--quick", "--out", "o")
+    assert "left out by --quick: */slow*" in told.out
+    rows = json.loads(Path("o/table.json").read_text())["rows"]
+    assert {row["cell"] for row in rows} == {"one", "two/fast", "two/fast/ecn"}
+    named = forebay("suite", "small", "--quick", "--cells", "two/slow", "--json")
+    assert {row["cell"] for row in json.loads(named.out)["rows"]} == {"two/slow"}
+
+
+def test_an_unknown_grid_is_refused(small: Path, forebay: front.Forebay) -> None:
+    """A grid that there is not is refused with the nearest name: suites are written by hand."""
+    path = small / "suite.toml"
+    path.write_text(path.read_text().replace('each = "speeds"', 'each = "speed"'))
+    told = forebay.refused("suite", "small", "--list")
+    assert 'cells."two".each: no grid "speed" (did you mean "speeds"?)' in told
+
+
 def cells(folder: Path, *names: str) -> list[Cell]:
     """The cells of a suite with these laws beside its baseline."""
     suite = load_definition(folder)
@@ -230,10 +261,14 @@ def test_a_check_that_fails_is_status_1(
     words = ("suite", "small", "--queue", "codel", "--cells", "two/fast", "--quick", "--json")
     told = forebay(*words)
     assert told.status == status
-    (check,) = json.loads(told.out)["checks"]
-    assert check["column"] == "codel"
-    assert check["holds"] == (status == 0)
-    assert ("check fails" in told.err) == (status == 1)
+    checks = json.loads(told.out)["checks"]
+    assert {each["column"]: (each["of"], each["holds"]) for each in checks} == {
+        "droptail": ("baseline", status == 0),
+        "codel": ("laws", status == 0),
+    }
+    assert ("check fails: two/fast, codel: " in told.err) == (status == 1)
+    alone = forebay(*words[:2], *words[4:])
+    assert alone.status == 0, "what the baseline does decides nothing"
 
 
 @pytest.mark.long

@@ -45,6 +45,8 @@ def test_the_package_has_studies_templates_and_benchmarks() -> None:
         "forebay/studies/af/about.md",
         "forebay/studies/redn/predicates/axes.py",
         "forebay/suites/rfc7928/suite.toml",
+        "forebay/suites/ccwg/suite.toml",
+        "forebay/suites/bufferbloat/suite.toml",
     }
 
 

@@ -89,7 +89,8 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
         screens = fnmatch.filter(screen_names(suite), request.cells or "*")
         rows += [{"name": each, **facts, "quantities": of.metrics} for each in screens]
     if as_json:
-        print_json({"suite": name, "cells": rows})
+        omitted = [each.model_dump() for each in suite.omitted]
+        print_json({"suite": name, "cells": rows, "omitted": omitted})
         return
     shown = table(plain_markup(f"{suite.suite.title}. {suite.suite.source}"),
                   "cell", "section", "weight", "what it is", left=4)  # fmt: skip
@@ -101,6 +102,9 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
     by_name = len(rows) - len(cells)
     alone = f", and {by_name} that run only by name" if by_name else ""
     screen.print(text.counted(len(cells), "cell") + alone)
+    for each in suite.omitted:
+        told = f"not simulated: {each.section} {each.what}: {each.reason}"
+        screen.print(plain_markup(told), soft_wrap=True)
 
 
 def run_suite(name: str, request: Request, options: StoredOptions) -> int:
@@ -181,16 +185,20 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
         if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
             raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
     option = OPTIONS[tested]
+    under_test = [law_of(word, tested, option) for word in request.laws.get(tested, ())]
     laws = [law_of(word, tested, "baseline") for word in suite.suite.baseline]
-    laws += [law_of(word, tested, option) for word in request.laws.get(tested, ())]
+    laws += under_test
     controls = [] if tested == "control" else request.laws.get("control", ())
     others = [law_of(word, "control", "--control") for word in controls or suite.suite.controls]
     plain = suite.suite.quick if request.quick else suite.suite.replications
     return Asked(
         laws=list({law.label: law for law in laws}.values()),
+        tested=[law.label for law in under_test],
         controls=list({law.label: law for law in others}.values()),
         rate=request.rate,
         cells=request.cells,
+        # Who names cells wants these.
+        without=suite.suite.quick_without if request.quick and request.cells is None else [],
         replications=request.replications or plain,
         seed=suite.suite.seed if request.seed is None else request.seed,
     )
@@ -232,12 +240,16 @@ def _failed_files(document: Mapping[str, Any], screens: Sequence[Screen]) -> dic
 
 def _status(document: Mapping[str, Any]) -> int:
     """Name what went wrong; the exit status."""
+    failed: dict[tuple[str, str], list[str]] = {}
     for row in document["failed"]:
-        say(f"forebay: run failed: {row['cell']}, {row['column']}: {row['reason']}")
+        failed.setdefault((row["cell"], row["column"]), []).append(row["reason"])
+    for (cell, column), (reason, *others) in failed.items():
+        more = f" (and {len(others)} more of this cell)" if others else ""
+        say(f"forebay: run failed: {cell}, {column}: {reason}{more}")
     failing = [each for each in document["checks"] if not each["holds"]]
     for each in failing:
-        what = "of the baseline" if each["of"] == "baseline" else each["column"]
-        say(f"forebay: check fails: {each['cell']}, {what}: {each['text']}")
+        what = " (baseline)" if each["of"] == "baseline" else ""
+        say(f"forebay: check fails: {each['cell']}, {each['column']}{what}: {each['text']}")
     # What is expected of the baseline says how far the network is that of the document.
     failing = [each for each in failing if each["of"] != "baseline"]
     lost = worse(document.get("against", {}).get("changes", ()))
@@ -268,6 +280,12 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
         _show_changes(document["against"])
+    if tested := [each for each in document["checks"] if each["of"] != "baseline"]:
+        held = sum(each["holds"] for each in tested)
+        screen.print(f"checks of laws: {held} of {len(tested)} hold")
+    if document["without"]:
+        told = ", ".join(document["without"])
+        screen.print(plain_markup(f"left out by --quick: {told}"), soft_wrap=True)
     runs = document["runs"] - len(document["failed"])
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"

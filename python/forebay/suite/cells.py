@@ -82,15 +82,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command asks of a suite: laws (baseline first), other controls, a rate of the
-    bottleneck, names of cells as a pattern, all without, replications and seed."""
+    """What a command asks of a suite: laws (baseline first), other controls, labels of the laws
+    under test, a rate of the bottleneck, names of cells as a pattern (all without), patterns of
+    those that are left out, replications and seed."""
 
     laws: Sequence[Law]
     controls: Sequence[Law] = ()
+    tested: Sequence[str] = ()
     rate: str | None = None
     cells: str | None = None
+    without: Sequence[str] = ()
     replications: int = 10
     seed: int = 1
+
+    def has(self, cell: str) -> bool:
+        """True for a cell that is asked for."""
+        left_out = any(fnmatch.fnmatchcase(cell, each) for each in self.without)
+        return fnmatch.fnmatchcase(cell, self.cells or "*") and not left_out
 
 
 def cells_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Cell]:
@@ -136,11 +144,11 @@ class _Reader:
         """The cells of an entry that are asked for."""
         for variant in self._variants(name, file):
             self.names.append(variant.name)
-            if fnmatch.fnmatchcase(variant.name, self._asked.cells or "*"):
+            if self._asked.has(variant.name):
                 yield self._cell(variant, file)
 
     def _variants(self, name: str, file: CellFile) -> Iterator[_Variant]:
-        for row in file.each or [{}]:
+        for row in self._suite.rows(file):
             full = "/".join(part for part in (name, row.get("id", "")) if part)
             own = {key: text for key, text in row.items() if key != "id"}
             # New ones of its row stand above all, so that any can name them.
@@ -175,7 +183,10 @@ class _Reader:
         tables["flows"] = {name: of for name, of in flows.items() if of.get("count") != 0}
         measures = list(self._measures(file, known, place))
         fill = {ECN: variant.marking, **self._suite.suite.fill}
-        places = self._places(file)
+        places = [
+            each.model_copy(update={"fill": filled(each.fill, known, f"{place}.places")})
+            for each in self._places(file)
+        ]
         cell = Cell(
             name=variant.name,
             file=file,

@@ -1,8 +1,7 @@
 """The file of a suite: what it tests, its cells, metrics and checks, and what it had to choose.
 
-`suites/NAME/suite.toml` has the tables `suite`, `parameters`, `metrics`, `cells` and `choices`; the
-guide (docs/guides/suites.md) explains each key. Scenario files stand beside it. Nothing of it is
-code: expressions are those of `forebay.run.expressions`.
+The guide (docs/guides/suites.md) explains each key of `suites/NAME/suite.toml`. Scenario files
+stand beside it. Nothing of it is code: expressions are those of `forebay.run.expressions`.
 """
 
 from __future__ import annotations
@@ -34,10 +33,11 @@ class _Table(BaseModel):
 
 
 class Place(_Table):
-    """A place where the law under test stands: the key path `at`. `scale` multiplies parameters
-    that the law must have there, such as a target."""
+    """A place where the law under test stands: the key path `at`. `fill` is what a law that has
+    such parameters gets there; `scale` multiplies ones that it must have, such as a target."""
 
     at: str
+    fill: dict[str, Any] = {}
     scale: dict[str, float] = {}
 
 
@@ -55,17 +55,18 @@ class Metric(_Table):
 
 class Check(_Table):
     """A condition on the mean of a metric: `least` and `most`, expressions of its unit; `of` the
-    baseline, of the laws under test, or of all."""
+    laws, the baseline beside them, or of the baseline alone, which decides nothing."""
 
     metric: str
     text: str
     least: str | None = None
     most: str | None = None
-    of: Literal["baseline", "laws", "all"] = "laws"
+    of: Literal["baseline", "laws"] = "laws"
 
 
 class CellFile(_Table):
-    """A cell, or several that differ in parameters (`each`; `id` is the end of the name)."""
+    """A cell, or several that differ in parameters: `each` is a list of these, or the name of one
+    in `grids`; `id` is the end of the name."""
 
     title: str
     section: str
@@ -75,7 +76,7 @@ class CellFile(_Table):
     places: list[str | Place] = []
     settings: dict[str, Any] = {}
     parameters: dict[str, str] = {}
-    each: list[dict[str, str]] = []
+    each: list[dict[str, str]] | str = []
     marking: dict[str, Any] = {}
     controls: list[str] = []
     metrics: list[str] | None = None
@@ -98,12 +99,19 @@ class _Suite(_Table):
     trade_off: list[str] = []
     replications: Number = 10
     quick: Number = 3
+    quick_without: list[str] = []
     seed: int = 1
 
 
 class _Choice(_Table):
     open: str
     chosen: str
+    reason: str
+
+
+class _Omitted(_Table):
+    section: str
+    what: str
     reason: str
 
 
@@ -135,16 +143,43 @@ class Asked(_Table):
     ] = ""
 
 
+REPORT = [
+    Asked(asked="where it is published", says="source"),
+    Asked(asked="parameters that were set for these runs", says="given"),
+    Asked(asked="parameters that cells set", says="filled"),
+    Asked(asked="parameters that stay at their defaults", says="fixed"),
+]
+"""What is said of each law where a suite asks nothing."""
+
+
 class SuiteFile(_Table):
-    """A suite as its file has it."""
+    """A suite as its file has it. `omitted` is what its document asks for and no cell has."""
 
     suite: _Suite
     parameters: dict[str, str] = {}
+    grids: dict[str, list[dict[str, str]]] = {}
     metrics: dict[str, Metric]
     cells: dict[str, CellFile]
     choices: list[_Choice] = []
-    report: list[Asked] = []
+    omitted: list[_Omitted] = []
+    report: list[Asked] = REPORT
     screening: ScreeningFile | None = None
+
+    @property
+    def fills(self) -> dict[str, str]:
+        """What laws that have such parameters get, wherever they stand: the values as the file has
+        them."""
+        places = [*self.suite.places, *(each for of in self.cells.values() for each in of.places)]
+        own = [each.fill for each in places if isinstance(each, Place)]
+        found: dict[str, dict[str, None]] = {}
+        for name, value in (pair for fill in (self.suite.fill, *own) for pair in fill.items()):
+            found.setdefault(name, {})[str(value).strip("{}")] = None
+        return {name: " or ".join(values) for name, values in found.items()}
+
+    def rows(self, cell: CellFile) -> list[dict[str, str]]:
+        """The rows of parameters of a cell, one for each cell that it makes."""
+        rows = self.grids[cell.each] if isinstance(cell.each, str) else cell.each
+        return rows or [{}]
 
 
 def load_definition(folder: Path) -> SuiteFile:
@@ -154,7 +189,10 @@ def load_definition(folder: Path) -> SuiteFile:
     try:
         found = SuiteFile.model_validate(raw)
     except ValidationError as error:
-        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, Asked, ScreeningFile)
+        models = (
+            *(SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, _Omitted, Asked),
+            ScreeningFile,
+        )
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
     if found.screening is not None:
@@ -173,6 +211,9 @@ def load_definition(folder: Path) -> SuiteFile:
             if metric not in found.metrics:
                 near = nearest(metric, found.metrics)
                 raise UserError(f'{place}: no metric "{metric}"{near}')
-        if any("id" not in row for row in cell.each):
+        if isinstance(cell.each, str) and cell.each not in found.grids:
+            near = nearest(cell.each, found.grids)
+            raise UserError(f'{place}.each: no grid "{cell.each}"{near}')
+        if cell.each and any("id" not in row for row in found.rows(cell)):
             raise UserError(f"{place}.each: each row has an id, the end of the cell's name")
     return found

@@ -42,8 +42,9 @@ class Law:
 
     def at(self, place: Place, fill: Mapping[str, Any]) -> dict[str, Any]:
         """The value that a place of a scenario has: what was given, beside it what the suite gives
-        to every law that takes it, and what the place scales."""
-        found = {name: value for name, value in fill.items() if name in self.fields}
+        to every law that takes it, there or anywhere, and what the place scales."""
+        given = {**fill, **place.fill}
+        found = {name: value for name, value in given.items() if name in self.fields}
         found |= self.given
         for name, factor in place.scale.items():
             value = found.get(name, self._value(name))

@@ -48,6 +48,7 @@ SUITE = {
          "mean": (float, None), "holds": bool}
     ],
     "choices": [dict.fromkeys(("open", "chosen", "reason"), str)],
+    "omitted": [dict.fromkeys(("section", "what", "reason"), str)],
     "failed": [
         {**dict.fromkeys(("cell", "column", "reason", "scenario"), str),
          "seed": int, "replication": int}
@@ -76,8 +77,7 @@ def suite_report(folder: Path) -> Path:
 def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
     """Write the page of a document; its path."""
     sections = [*_summary(document), _laws(document)]
-    for table in section_tables(document):
-        sections.append(_section(document, table))
+    sections += [_section(document, table) for table in section_tables(document)]
     sections += _screening(document)
     sections += _scenarios(document)
     if document["choices"]:
@@ -85,6 +85,11 @@ def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
         heads = ["left open", "chosen", "reason"]
         said = "What the document leaves open, and what was chosen for all cells."
         sections.append(Section("Choices", said, tables=[Table(heads, rows, words=True)]))
+    if document["omitted"]:
+        rows = [[each["section"], each["what"], each["reason"]] for each in document["omitted"]]
+        said = "What the document asks for and no cell has."
+        table = Table(["section", "what", "reason"], rows, words=True)
+        sections.append(Section("Not simulated", said, tables=[table]))
     if document["failed"]:
         failed = [
             [row["cell"], row["column"], row["reason"],
@@ -102,12 +107,7 @@ def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
 def _summary(document: Mapping[str, Any]) -> Iterator[Section]:
     """The parts on checks and on what changed, where there is anything to say."""
     if document["checks"]:
-        rows = [
-            [each["cell"], each["column"], each["text"], _amount(each["mean"], each["unit"]),
-             "holds" if each["holds"] else "fails"]
-            for each in document["checks"]
-        ]  # fmt: skip
-        yield Section("Checks", tables=[Table(["cell", "law", "check", "mean", "it"], rows)])
+        yield _checks(document)
     if (against := document.get("against")) is not None:
         rows = [
             [each["cell"], each["column"], each["words"], _amount(each["before"], each["unit"]),
@@ -121,6 +121,18 @@ def _summary(document: Mapping[str, Any]) -> Iterator[Section]:
         )
         heads = ["cell", "law", "quantity", "before", "now", "it is"]
         yield Section("Against the earlier result", said, tables=[Table(heads, rows)])
+
+
+def _checks(document: Mapping[str, Any]) -> Section:
+    """A row for each check of a cell, with the mean of each law, and whether it fails."""
+    laws = [column["label"] for column in document["columns"]]
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for each in document["checks"]:
+        told = _amount(each["mean"], each["unit"]) + ("" if each["holds"] else " fails")
+        rows.setdefault((each["cell"], each["text"]), {})[each["column"]] = told
+    cells = [[*name, *(means.get(law, "-") for law in laws)] for name, means in rows.items()]
+    said = "Conditions on means. What fails for a baseline is shown, and decides nothing."
+    return Section("Checks", said, tables=[Table(["cell", "check", *laws], cells, words=True)])
 
 
 def _laws(document: Mapping[str, Any]) -> Section:

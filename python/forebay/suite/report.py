@@ -57,8 +57,8 @@ def _facts(suite: SuiteFile, law: Law) -> dict[str, str]:
     """What is known of a law, by the words of `Asked.says`; empty where nothing is."""
     page = law.page
     set_by_suite = {
-        name: str(value).strip("{}")
-        for name, value in {**suite.suite.fill, ECN: "true in cells with ECN, else false"}.items()
+        name: value
+        for name, value in {**suite.fills, ECN: "true in cells with ECN, else false"}.items()
         if name in law.fields and name not in law.given
     }
     fixed = [

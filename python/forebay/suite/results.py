@@ -68,9 +68,15 @@ def document_of(
         "trade_off": suite.suite.trade_off,
         "cells": [_cell(cell) for cell, _ in parts],
         "rows": rows,
-        "checks": [check for cell, _ in parts for check in _checks(cell, rows, asked)],
+        "checks": [
+            check
+            for cell, _ in parts
+            for check in _checks(cell, rows, suite.suite.baseline, asked.tested)
+        ],
         **_screening(suite, screens, journal),
         "choices": [choice.model_dump() for choice in suite.choices],
+        "omitted": [each.model_dump() for each in suite.omitted],
+        "without": list(asked.without),
         "warnings": [
             {"cell": cell.name, **row} for cell, planned in parts for row in warnings(planned)
         ],
@@ -159,22 +165,22 @@ def _rows(
 
 
 def _checks(
-    cell: Cell, rows: Sequence[Mapping[str, Any]], asked: Asked
+    cell: Cell, rows: Sequence[Mapping[str, Any]], baseline: Sequence[str], tested: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """The checks of a cell on the means of its columns."""
-    baseline = asked.laws[0].label
+    """The checks of a cell on the means of its columns. Those of laws are shown of the baseline as
+    well, and decide nothing there unless it is under test."""
     for limit in cell.limits:
         for row in rows:
             if row["cell"] != cell.name or row["quantity"] != limit.check.metric:
                 continue
-            is_base = row["column"] == baseline
-            if limit.check.of == "all" or is_base == (limit.check.of == "baseline"):
+            of = "laws" if row["column"] in tested else "baseline"
+            if limit.check.of != "baseline" or row["column"] in baseline:
                 yield {
                     "cell": cell.name,
                     "column": row["column"],
                     "quantity": row["quantity"],
                     "text": limit.check.text,
-                    "of": limit.check.of,
+                    "of": limit.check.of if limit.check.of == "baseline" else of,
                     "mean": row["mean"],
                     "least": limit.least,
                     "most": limit.most,

@@ -62,7 +62,7 @@ def screens_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Screen]:
             continue
         alone = replace(asked, cells=of, replications=1)
         for law in asked.laws:
-            base = _base(law, suite.suite.fill)
+            base = _base(law, suite.fills)
             if base:
                 found.append(_screen(folder, suite, alone, (law, of, base)))
     return found

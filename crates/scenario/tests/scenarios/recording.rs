@@ -196,8 +196,8 @@ fn waits_are_those_of_the_queue() {
         let text = format!(
             "duration = \"100 s\"\n[links.server]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
              duplex = false\n{link}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {{}}\n\
-             traffic.poisson = {{ rate = \"8 Mbit/s\", size = \"400 B\", sizes = \"exponential\" }}\n\
-             [record]\nwaits = true\n"
+             [flows.f.traffic.poisson]\nrate = \"8 Mbit/s\"\nsize = \"400 B\"\n\
+             sizes = \"exponential\"\n[record]\nwaits = true\n"
         );
         let (result, tables) = record(&text);
         let log = table(&tables, "waits");

@@ -98,7 +98,7 @@ impl Clients {
         Self { cloud, drawn: VecDeque::new(), first: 0, clients }
     }
 
-    /// Take connection `number`, which nobody has taken.
+    /// Take connection `number`, which no client has taken.
     fn take(&mut self, number: u64) -> Connection {
         let at = (number - self.first) as usize;
         while self.drawn.len() <= at {
