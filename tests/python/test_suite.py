@@ -18,6 +18,7 @@ from forebay.suite.cells import Asked, Cell, cells_of
 from forebay.suite.definition import load_definition
 from forebay.suite.folders import suite_folder
 from forebay.suite.laws import law_of
+from forebay.suite.report import report_of
 from forebay.suite.tables import section_tables
 from forebay.suite.template import filled, parameters
 from forebay.suite.trade_off import ellipse_of
@@ -219,6 +220,22 @@ def test_a_place_fills_parameters_of_its_own(small: Path) -> None:
     cell = cells(small, "cake")[0]
     told = [cell.scenario(column) for column in cell.sweep.axes[0]]
     assert ['rate = "4 Mbit/s"' in each for each in told] == [False, True]
+    filled_in = report_of(load_definition(small), [law_of("cake", "queue", "--queue")])[1]
+    assert "rate = rate / 2" in filled_in["answers"][0]
+
+
+def test_a_suite_that_asks_nothing_shows_sources_and_parameters(small: Path) -> None:
+    """Sources and parameters of laws are shown where a suite has no `report`: a table of results
+    without them says not what was run."""
+    path = small / "suite.toml"
+    asked = re.compile(r"^\[\[report]].*?(?=^\[\[choices]])", re.DOTALL | re.MULTILINE)
+    path.write_text(asked.sub("", path.read_text()))
+    rows = report_of(load_definition(small), [law_of("codel", "queue", "--queue")])
+    source, given, filled_in, fixed = (row["answers"][0] for row in rows)
+    assert "RFC 8289" in source
+    assert given == "none"
+    assert filled_in == f"limit = buffer, {ECN_WORDS}"
+    assert "target = 5 ms" in fixed
 
 
 @pytest.mark.long

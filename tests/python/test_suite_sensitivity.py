@@ -117,3 +117,18 @@ def test_a_law_that_refuses_its_parameters_is_drawn_anew(forebay: front.Forebay)
     found = json.loads(forebay(*words).out)
     assert found["failed"] == []
     assert {row["trajectories"] for row in found["screening"]["rows"]} == {4}
+
+
+def test_a_screening_names_cells_with_their_rows(small: Path, forebay: front.Forebay) -> None:
+    """A screening is of one cell, so that of a grid it names a row; a name of several is refused
+    with the nearest, before anything runs."""
+    path = small / "suite.toml"
+    told = path.read_text()
+    path.write_text(told.replace('cells = ["one"]', 'cells = ["two/fast"]'))
+    assert "vary/two/fast" in forebay("suite", "small", "--list").out
+    words = ("suite", "small", "--queue", "codel", "--cells", "vary/*", "--quick", "--json")
+    rows = json.loads(forebay(*words).out)["screening"]["rows"]
+    assert {(row["law"], row["cell"]) for row in rows} == {("codel", "two/fast")}
+    path.write_text(told.replace('cells = ["one"]', 'cells = ["two"]'))
+    refused = forebay.refused("suite", "small", "--list")
+    assert 'screening.cells: no cell "two"' in refused

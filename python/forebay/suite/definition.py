@@ -195,15 +195,6 @@ def load_definition(folder: Path) -> SuiteFile:
         )
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
-    if found.screening is not None:
-        for name in found.screening.cells:
-            if name not in found.cells:
-                near = nearest(name, found.cells)
-                raise UserError(f'{path}: screening.cells: no cell "{name}"{near}')
-        for name in found.screening.metrics:
-            if name not in found.suite.metrics:
-                near = nearest(name, found.suite.metrics)
-                raise UserError(f'{path}: screening.metrics: no metric "{name}" of all cells{near}')
     for name, cell in found.cells.items():
         place = f'{path}: cells."{name}"'
         asked = [*(cell.metrics or ()), *cell.also, *(check.metric for check in cell.checks)]
@@ -216,4 +207,23 @@ def load_definition(folder: Path) -> SuiteFile:
             raise UserError(f'{place}.each: no grid "{cell.each}"{near}')
         if cell.each and any("id" not in row for row in found.rows(cell)):
             raise UserError(f"{place}.each: each row has an id, the end of the cell's name")
+    if found.screening is not None:
+        _check_screening(found, found.screening, path)
     return found
+
+
+def _check_screening(suite: SuiteFile, screening: ScreeningFile, path: Path) -> None:
+    """Raises `UserError` for a cell or metric that a screening names and there is not."""
+    names = [
+        "/".join((name, row["id"]) if row else (name,))
+        for name, cell in suite.cells.items()
+        for row in suite.rows(cell)
+    ]
+    for name in screening.cells:
+        if name not in names:
+            near = nearest(name, names)
+            raise UserError(f'{path}: screening.cells: no cell "{name}"{near}')
+    for name in screening.metrics:
+        if name not in suite.suite.metrics:
+            near = nearest(name, suite.suite.metrics)
+            raise UserError(f'{path}: screening.metrics: no metric "{name}" of all cells{near}')
