@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from forebay.errors import UserError, read_text
+from forebay.errors import UserError, nearest, read_text
 from forebay.paths import names_of
 from forebay.run.axes import VARIANT, Combination
 from forebay.run.expressions import Expression, read
 from forebay.run.jobs import Job
 from forebay.run.sweep import Sweep
 from forebay.suite.definition import CellFile, Check, Metric, Place, SuiteFile
-from forebay.suite.laws import Law
+from forebay.suite.laws import ECN, Law
 from forebay.suite.template import filled, parameters
 from forebay.toml import parse
 
-__all__ = ["Asked", "Cell", "Limit", "Measure", "cells_of"]
+__all__ = ["Asked", "Cell", "Limit", "Measure", "cells_of", "screen_names"]
 
 RATE = "rate"
 """The parameter of a suite that `--rate` sets."""
@@ -32,10 +32,12 @@ RATE = "rate"
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric in a cell: `quantity` has its key as a name, and `metric` says what it means."""
+    """A metric in a cell: `quantity` has its key as a name, `part` is the class of traffic that it
+    is of, empty for all, and `metric` says what it means."""
 
     key: str
     words: str
+    part: str
     quantity: Expression
     metric: Metric
 
@@ -53,7 +55,8 @@ class Limit:
 class Cell:
     """A cell: what its file says, its measures and checks, and the sweep over the columns.
 
-    `lacking` has, by column, why the cell is not run for a law."""
+    `lacking` has, by column, why the cell is not run for a law, `places` where laws stand, and
+    `fill` the parameters that those have of the suite which take them."""
 
     name: str
     file: CellFile
@@ -61,6 +64,13 @@ class Cell:
     measures: Sequence[Measure]
     limits: Sequence[Limit]
     lacking: Mapping[str, str]
+    places: Sequence[Place]
+    fill: Mapping[str, Any]
+
+    def column(self, law: Law) -> Combination:
+        """A law as a column of the cell."""
+        keys = dict(law.assignment(each, self.fill) for each in self.places)
+        return Combination({VARIANT: law.label}, keys)
 
     def scenario(self, combination: Combination) -> str:
         """The scenario of a column as a file that stands by itself."""
@@ -73,14 +83,14 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a command asks of a suite: laws (baseline first), other controls, labels of the laws
-    under test, a rate of the bottleneck, names of cells as a pattern, patterns of those that are
-    left out, replications and seed."""
+    under test, a rate of the bottleneck, names of cells as a pattern (all without), patterns of
+    those that are left out, replications and seed."""
 
     laws: Sequence[Law]
     controls: Sequence[Law] = ()
     tested: Sequence[str] = ()
     rate: str | None = None
-    cells: str = "*"
+    cells: str | None = None
     without: Sequence[str] = ()
     replications: int = 10
     seed: int = 1
@@ -88,18 +98,28 @@ class Asked:
     def has(self, cell: str) -> bool:
         """True for a cell that is asked for."""
         left_out = any(fnmatch.fnmatchcase(cell, each) for each in self.without)
-        return fnmatch.fnmatchcase(cell, self.cells) and not left_out
+        return fnmatch.fnmatchcase(cell, self.cells or "*") and not left_out
 
 
 def cells_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Cell]:
-    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none."""
+    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none
+    and no screening is asked for."""
     reader = _Reader(folder, suite, asked)
     found = [cell for name, file in suite.cells.items() for cell in reader.cells(name, file)]
-    if not found:
+    others = screen_names(suite)
+    if not found and asked.cells and not fnmatch.filter(others, asked.cells):
+        names = [*reader.names, *others]
+        near = nearest(asked.cells, [*names, *suite.cells])
         raise UserError(
-            f'--cells: none is called "{asked.cells}"; there are {", ".join(reader.names)}'
+            f'--cells: none is called "{asked.cells}"{near}; there are {", ".join(names)}'
         )
     return found
+
+
+def screen_names(suite: SuiteFile) -> list[str]:
+    """The names by which the cells of a screening are asked for."""
+    asked = suite.screening
+    return [] if asked is None else [f"{asked.name}/{cell}" for cell in asked.cells]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +182,12 @@ class _Reader:
         flows = tables.get("flows", {})
         tables["flows"] = {name: of for name, of in flows.items() if of.get("count") != 0}
         measures = list(self._measures(file, known, place))
-        columns, lacking = self._columns(variant, file, known, place)
-        return Cell(
+        fill = {ECN: variant.marking, **self._suite.suite.fill}
+        places = [
+            each.model_copy(update={"fill": filled(each.fill, known, f"{place}.places")})
+            for each in self._places(file)
+        ]
+        cell = Cell(
             name=variant.name,
             file=file,
             sweep=Sweep(
@@ -173,12 +197,22 @@ class _Reader:
                 replications=self._asked.replications,
                 seed=self._asked.seed,
                 quantities=tuple(measure.quantity for measure in measures),
-                axes=(columns,),
+                axes=(),
             ),
             measures=measures,
             limits=[_limit(check, measures, known, place) for check in file.checks],
-            lacking=lacking,
+            lacking={},
+            places=places,
+            fill=filled(fill, known, f"{place}.fill"),
         )
+        lacks = {law.label: (law, law.lacks(places)) for law in self._asked.laws}
+        columns = [cell.column(law) for law, lack in lacks.values() if not lack]
+        lacking = {
+            label: f"{law.page.name} has no parameter {lack}, which is varied here"
+            for label, (law, lack) in lacks.items()
+            if lack
+        }
+        return replace(cell, lacking=lacking, sweep=replace(cell.sweep, axes=(columns,)))
 
     def _scenario(self, name: str) -> dict[str, Any]:
         if name not in self._texts:
@@ -186,28 +220,11 @@ class _Reader:
             self._texts[name] = parse(read_text(path), path)
         return self._texts[name]
 
-    def _columns(
-        self, variant: _Variant, file: CellFile, known: Mapping[str, Expression], place: str
-    ) -> tuple[list[Combination], dict[str, str]]:
-        places = [
+    def _places(self, file: CellFile) -> list[Place]:
+        return [
             Place(at=each) if isinstance(each, str) else each
             for each in file.places or self._suite.suite.places
         ]
-        fill = {"ecn": variant.marking, **self._suite.suite.fill}
-        fill = filled(fill, known, f"{place}.fill")
-        columns, lacking = [], {}
-        for law in self._asked.laws:
-            if lack := law.lacks(places):
-                lacking[law.label] = (
-                    f"{law.page.name} has no parameter {lack}, which is varied here"
-                )
-                continue
-            keys = {
-                each.at: law.at(each, fill | filled(each.fill, known, f"{place}.places"))
-                for each in places
-            }
-            columns.append(Combination({VARIANT: law.label}, keys))
-        return columns, lacking
 
     def _measures(
         self, file: CellFile, known: Mapping[str, Expression], place: str
@@ -223,7 +240,8 @@ class _Reader:
                 key = f"{name}.{part}" if part else name
                 told = filled(metric.quantity.replace("{of}", part), known, f"{place}.{name}")
                 quantity = read(told, f"metrics.{name}").called(key)
-                yield Measure(key, metric.words.replace("{of}", part), quantity, metric)
+                words = metric.words.replace("{of}", part)
+                yield Measure(key, words, part, quantity, metric)
 
 
 def _limit(

@@ -1,8 +1,7 @@
 """The file of a suite: what it tests, its cells, metrics and checks, and what it had to choose.
 
-`suites/NAME/suite.toml` has the tables `suite`, `parameters`, `metrics`, `cells` and `choices`; the
-guide (docs/guides/suites.md) explains each key. Scenario files stand beside it. Nothing of it is
-code: expressions are those of `forebay.run.expressions`.
+The guide (docs/guides/suites.md) explains each key of `suites/NAME/suite.toml`. Scenario files
+stand beside it. Nothing of it is code: expressions are those of `forebay.run.expressions`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.toml import parse
 
-__all__ = ["CellFile", "Check", "Metric", "Place", "SuiteFile", "load_definition"]
+__all__ = [
+    "Asked",
+    "CellFile",
+    "Check",
+    "Metric",
+    "Place",
+    "ScreeningFile",
+    "SuiteFile",
+    "load_definition",
+]
 
 Number = Annotated[int, Field(ge=1)]
 
@@ -107,6 +115,43 @@ class _Omitted(_Table):
     reason: str
 
 
+class ScreeningFile(_Table):
+    """The screening of the laws' parameters, a `factor` down and up, in some cells and by some
+    metrics; run only where it is asked for by name."""
+
+    name: str
+    title: str
+    section: str
+    weight: str
+    cells: list[str]
+    metrics: list[str]
+    factor: Annotated[float, Field(gt=1.0)] = 4.0
+    trajectories: Annotated[int, Field(ge=2)] = 10
+    levels: Annotated[int, Field(ge=2, multiple_of=2)] = 4
+
+
+class Asked(_Table):
+    """A thing that a report must say of each law. `says` is what answers it of what is known of
+    laws: a sentence, the source, parameters (given, filled in by the suite, fixed by default, those
+    that are times), the meaning of `ecn`, and the inner quantities. Without, it is for the author.
+    """
+
+    asked: str
+    section: str = ""
+    says: Literal[
+        "", "summary", "source", "given", "filled", "fixed", "marking", "times", "state"
+    ] = ""
+
+
+REPORT = [
+    Asked(asked="where it is published", says="source"),
+    Asked(asked="parameters that were set for these runs", says="given"),
+    Asked(asked="parameters that cells set", says="filled"),
+    Asked(asked="parameters that stay at their defaults", says="fixed"),
+]
+"""What is said of each law where a suite asks nothing."""
+
+
 class SuiteFile(_Table):
     """A suite as its file has it. `omitted` is what its document asks for and no cell has."""
 
@@ -117,6 +162,19 @@ class SuiteFile(_Table):
     cells: dict[str, CellFile]
     choices: list[_Choice] = []
     omitted: list[_Omitted] = []
+    report: list[Asked] = REPORT
+    screening: ScreeningFile | None = None
+
+    @property
+    def fills(self) -> dict[str, str]:
+        """What laws that have such parameters get, wherever they stand: the values as the file has
+        them."""
+        places = [*self.suite.places, *(each for of in self.cells.values() for each in of.places)]
+        own = [each.fill for each in places if isinstance(each, Place)]
+        found: dict[str, dict[str, None]] = {}
+        for name, value in (pair for fill in (self.suite.fill, *own) for pair in fill.items()):
+            found.setdefault(name, {})[str(value).strip("{}")] = None
+        return {name: " or ".join(values) for name, values in found.items()}
 
     def rows(self, cell: CellFile) -> list[dict[str, str]]:
         """The rows of parameters of a cell, one for each cell that it makes."""
@@ -131,7 +189,10 @@ def load_definition(folder: Path) -> SuiteFile:
     try:
         found = SuiteFile.model_validate(raw)
     except ValidationError as error:
-        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, _Omitted)
+        models = (
+            *(SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, _Omitted, Asked),
+            ScreeningFile,
+        )
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
     for name, cell in found.cells.items():
@@ -146,4 +207,23 @@ def load_definition(folder: Path) -> SuiteFile:
             raise UserError(f'{place}.each: no grid "{cell.each}"{near}')
         if cell.each and any("id" not in row for row in found.rows(cell)):
             raise UserError(f"{place}.each: each row has an id, the end of the cell's name")
+    if found.screening is not None:
+        _check_screening(found, found.screening, path)
     return found
+
+
+def _check_screening(suite: SuiteFile, screening: ScreeningFile, path: Path) -> None:
+    """Raises `UserError` for a cell or metric that a screening names and there is not."""
+    names = [
+        "/".join((name, row["id"]) if row else (name,))
+        for name, cell in suite.cells.items()
+        for row in suite.rows(cell)
+    ]
+    for name in screening.cells:
+        if name not in names:
+            near = nearest(name, names)
+            raise UserError(f'{path}: screening.cells: no cell "{name}"{near}')
+    for name in screening.metrics:
+        if name not in suite.suite.metrics:
+            near = nearest(name, suite.suite.metrics)
+            raise UserError(f'{path}: screening.metrics: no metric "{name}" of all cells{near}')

@@ -18,6 +18,8 @@ from forebay.run.summary import finished
 from forebay.run.sweep import Planned, failures, warnings
 from forebay.suite.cells import Asked, Cell, Limit
 from forebay.suite.definition import SuiteFile
+from forebay.suite.report import report_of
+from forebay.suite.sensitivity import Screen, screen_rows
 
 __all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
 
@@ -40,10 +42,12 @@ def document_of(
     parts: Sequence[Part],
     journal: Journal,
     command: str,
+    screens: Sequence[tuple[Screen, Sequence[Planned]]] = (),
 ) -> dict[str, Any]:
-    """The document of a suite whose runs `journal` holds."""
+    """The document of a suite whose runs `journal` holds; `screens` are those of a screening."""
     laws: dict[tuple[str, str], Mapping[str, Any]] = {}
     rows = [row for cell, planned in parts for row in _rows(cell, planned, journal, laws)]
+    made = [*parts, *((screen.cell, of) for screen, of in screens)]
     rates = {"rate": asked.rate} if asked.rate is not None else {}
     return {
         "suite": name,
@@ -54,11 +58,14 @@ def document_of(
         "command": command,
         "seeds": [asked.seed],
         "replications": asked.replications,
+        "runs": sum(len(planned) * cell.sweep.replications for cell, planned in made),
         **({"laws": list(laws.values())} if laws else {}),
         "settings": {**suite.parameters, **rates},
         "columns": [
             _column(law, n < len(suite.suite.baseline)) for n, law in enumerate(asked.laws)
         ],
+        "report": report_of(suite, asked.laws),
+        "trade_off": suite.suite.trade_off,
         "cells": [_cell(cell) for cell, _ in parts],
         "rows": rows,
         "checks": [
@@ -66,6 +73,7 @@ def document_of(
             for cell, _ in parts
             for check in _checks(cell, rows, suite.suite.baseline, asked.tested)
         ],
+        **_screening(suite, screens, journal),
         "choices": [choice.model_dump() for choice in suite.choices],
         "omitted": [each.model_dump() for each in suite.omitted],
         "without": list(asked.without),
@@ -81,25 +89,29 @@ def document_of(
                 "reason": failure.reason,
                 "scenario": cell_path(cell.name, str(entry.values[VARIANT])),
             }
-            for cell, planned in parts
+            for cell, planned in made
             for entry, failure in failures(cell.sweep, planned, journal)
         ],
     }
 
 
+def _screening(
+    suite: SuiteFile, screens: Sequence[tuple[Screen, Sequence[Planned]]], journal: Journal
+) -> dict[str, Any]:
+    if suite.screening is None or not screens:
+        return {}
+    rows = screen_rows(screens, suite.screening, journal)
+    return {"screening": {**suite.screening.model_dump(), "rows": rows}}
+
+
 def _column(law: Any, is_baseline: bool) -> dict[str, Any]:
-    """What a column is: its law, the parameters that were given, all with which it is fixed."""
+    """What a column is: its law, and the parameters that were given."""
     return {
         "label": law.label,
         "law": law.page.name,
         "baseline": is_baseline,
         "given": dict(law.given),
         "source": law.page.source,
-        "defaults": {
-            each.name: each.default_text
-            for each in law.page.fields
-            if each.default is not None and each.name not in law.given
-        },
     }
 
 
@@ -140,6 +152,7 @@ def _rows(
                 "cell": cell.name,
                 "column": str(entry.values[VARIANT]),
                 "words": each.words,
+                "class": each.part,
                 "unit": each.quantity.unit.symbol,
                 "better": each.metric.better,
                 "section": each.metric.section,

@@ -61,8 +61,8 @@ def trade_off_figure(
         "Each run a point; ellipses are one standard deviation of the Gaussian that fits the runs "
         "of a law, circles are at the medians. Up and to the left is better."
     )
-    told = f"{up['words']} and {across['words']}"
-    return finished(drawing, panels, told, caption, identity=slug(f"trade-off-{title}"))
+    heading = f"{up['words']} against {across['words']}".capitalize()
+    return finished(drawing, panels, heading, caption, identity=slug(f"trade-off-{title}"))
 
 
 def _points(across: Row, up: Row, scale_x: float, scale_y: float) -> list[tuple[float, float]]:
