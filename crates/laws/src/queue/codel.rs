@@ -333,7 +333,8 @@ mod tests {
     /// and 40.825 ms. The seventh has the next due after 100/sqrt(7) = 37.796 ms, at 606.788 ms.
     /// The next overload from 600 ms on is late for an interval at 705 ms, within 100 ms of that:
     /// it begins with 7 - 2 = 5, and the second drop follows after 100/sqrt(5) = 44.721 ms. One
-    /// from 602 ms on is late for an interval at 707 ms, which is too late, and drops after another.
+    /// from 602 ms on is late for an interval at 707 ms, too late for that, and drops after
+    /// another.
     #[test]
     fn the_edition_of_2012_enters_the_dropping_state_by_its_own_rules() {
         let after = |begin: u64| {
