@@ -169,7 +169,7 @@ mod tests {
         [flows.steady]
         from = "a"
         to = "b"
-        udp = {}
+        udp = { echo = true }
         traffic = { cbr = { rate = "80 kbit/s", size = "200 B" } }
         [flows.voice]
         from = "a"
@@ -240,6 +240,7 @@ mod tests {
             "paced",
             "policing",
             "lateness",
+            "round_trips",
             "rings",
             "switches",
             "waits",
