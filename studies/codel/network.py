@@ -16,10 +16,13 @@ from typing import Any
 
 from forebay.study import Network, Point
 
-__all__ = ["LOADS", "STEPS", "grid_point", "packet_bytes", "rate_at"]
+__all__ = ["ACCESS_MS", "LOADS", "STEPS", "edge_buffer", "grid_point", "packet_bytes", "rate_at"]
 
 NOMINAL_RTT_MS = 100
 """Round-trip time of which buffers and windows are made (script: nominal_rtt), at every path."""
+
+ACCESS_MS = 20
+"""Delay of an access link (script: accessdly), but for that of the one endless FTP of the edge."""
 
 STATIC_BUFFER = 8
 """Buffer of the runs at static rates, in BDP (section "Simulation Experiments")."""
@@ -70,6 +73,21 @@ def packet_bytes(point: Point) -> int:
     return 500 if float(point.get("rate_kbps", 1500)) < 1000 else 1500
 
 
+def edge_buffer(point: Point) -> int:
+    """Packets of one BDP at the consumer edge (script: buffersize)."""
+    return _bdp(1e3 * float(point["rate_kbps"]), packet_bytes(point))
+
+
+def _bdp(bps: float, size: int) -> int:
+    """Packets that are sent in the nominal round trip (script: bdp)."""
+    return _rounded(bps * NOMINAL_RTT_MS / (8e3 * size))
+
+
+def _rounded(value: float) -> int:
+    """The nearest whole number, from a half upwards, as Tcl rounds."""
+    return math.floor(value + 0.5)
+
+
 def grid_point(network: Network, point: Point) -> None:
     """The network of a grid point."""
     family = point["family"]
@@ -89,7 +107,7 @@ class _Dumbbell:
     def __init__(self, network: Network, point: Point, rate_kbps: float) -> None:
         self.network, self.point = network, point
         self.rate, self.size = rate_kbps * 1e3, packet_bytes(point)
-        self.bdp = round(self.rate * NOMINAL_RTT_MS / (8e3 * self.size))
+        self.bdp = _bdp(self.rate, self.size)
         network.set("links.core.rate", _rate(self.rate))
         for link in network.to_dict()["links"]:
             if link != "core":
@@ -107,6 +125,7 @@ class _Dumbbell:
     def dynamic(self) -> None:
         """Four FTPs and web traffic over a link whose rate changes in both directions."""
         self.queues(int(self.point["buffer"]))
+        self.network.set("links.ftp_server.delay", f"{ACCESS_MS} ms")
         self.sources(4, 5, 0)
         steps = [{"at": f"{at} s", "rate": f"{rate} Mbit/s"} for at, rate in STEPS[1:]]
         for direction in ("links.core", "links.core.reverse"):
@@ -121,7 +140,8 @@ class _Dumbbell:
         for name in ("ftp", "web", "voice"):
             for side in ("server", "client"):
                 extra = 1 if (name, side) == ("ftp", "client") else 0
-                self.network.set(f"links.{name}_{side}.delay", f"{20 * share + extra:g} ms")
+                delay = ACCESS_MS * share + extra
+                self.network.set(f"links.{name}_{side}.delay", f"{delay:g} ms")
         self.sources(*LOADS[str(self.point["load"])])
 
     def sources(self, ftps: int, web: float, cbrs: int) -> None:
@@ -165,8 +185,8 @@ class _Dumbbell:
         packets = self.rate / (8 * 500)
         least = max(5.0, 5e-3 * packets / 2)
         return RED | {
-            "min_threshold": f"{round(least)} packets",
-            "max_threshold": f"{round(3 * least)} packets",
+            "min_threshold": f"{_rounded(least)} packets",
+            "max_threshold": f"{_rounded(3 * least)} packets",
             "weight": 1 - math.exp(-1 / packets),
         }
 

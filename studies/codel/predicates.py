@@ -1,11 +1,11 @@
 """What the article's sentences mean in numbers.
 
-- *Almost the same*, *very close*, *similar*: within 10 %, as in grades. *Much less*: less than half.
+- *Almost the same*, *very close*, *similar*: within 10 %, as in grades. *Much less*: under half.
 - Shares of packets, not of time, are what the percentiles of the dynamic runs are taken of.
 - *After changes*: the mean delay by time in the ten seconds after each fall of the rate.
 - *About 75 % less*: within 10 % of that.
-- Static runs are at round trips of 100 ms, at the smaller rates of 30 and 100 ms. Packets there have
-  the sizes of the script: 500 B below 1 Mbit/s.
+- Static runs are at round trips of 100 ms, at the smaller rates of 30 and 100 ms. Packets there
+  have the sizes of the script: 500 B below 1 Mbit/s.
 - *Approaches the target*: the longest median over the numbers of FTPs falls with the rate, and at
   100 Mbit/s is no more than a target above it.
 - What box plots compare at one rate or round trip, *over the loads*, are means over them.
