@@ -71,7 +71,7 @@ def _parts(pairs: Iterable[tuple[Any, Any]]) -> list[float]:
 
 
 def jain(shares: list[float]) -> float:
-    """Jain's index; 1 where nobody loses anything."""
+    """Jain's index; 1 where there are no losses."""
     squares = sum(share**2 for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else 1.0
 
