@@ -23,7 +23,7 @@ from forebay.run.limits import wall_time
 
 pytestmark = pytest.mark.long
 
-RUNNING = ("run", "sweep", "find", "reproduce", "transports", "linux", "tcp-script")
+RUNNING = ("run", "sweep", "find", "suite", "reproduce", "transports", "linux", "tcp-script")
 READING = ("check", "mechanisms", "schema")
 PATIENCE_S = 120
 SCRIPTS = Path(__file__).resolve().parents[2] / "validation/tcp-scripts"

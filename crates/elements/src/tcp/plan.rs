@@ -172,7 +172,7 @@ impl Transport for TcpPlan {
     }
 
     fn gathers(&self) -> bool {
-        self.traffic.requests.is_some()
+        self.traffic.requests.is_some() && !self.traffic.common
     }
 
     fn wire_gathered(&self, groups: Vec<FlowGroup>, wiring: &mut dyn Wiring) {

@@ -63,6 +63,8 @@ pub struct TrafficKind {
     /// Plan of the clients if the senders write on request, each burst being a time to think and
     /// the size of an answer.
     pub requests: Option<RequestPlan>,
+    /// True if one process, and not one for each flow, is behind the flows between two nodes.
+    pub common: bool,
     /// Plan of the video if what is asked for are chunks of it, each at a bit rate that the client
     /// chooses.
     pub video: Option<Arc<VideoPlan>>,
@@ -114,6 +116,7 @@ impl TrafficKind {
             transfers: false,
             fresh: false,
             requests: None,
+            common: false,
             video: None,
         }
     }
@@ -138,6 +141,7 @@ impl TrafficKind {
             transfers: false,
             fresh: false,
             requests: None,
+            common: false,
             video: None,
         }
     }

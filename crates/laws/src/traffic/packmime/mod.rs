@@ -34,8 +34,8 @@ parameters! {
     /// the connections in turn. With `count` of them that many connections can be open at a time,
     /// and the result `queued` counts those that had to wait.
     pub struct PackMimeParameters {
-        /// Mean number of connections that begin, between all clients and servers of the group, 0.5
-        /// to 10,000 in a second.
+        /// Mean number of connections that begin, between all clients and servers of the group, or
+        /// between each two nodes where these are several: 0.5 to 10,000 in a second.
         rate: Frequency, "INFOCOM 2004, section III";
         /// Share of connections that carry several requests, 0 to 1; the others carry one.
         persistent: f64 = 0.09, "ns-2.35 packmime_ranvar.cc: P_PERSISTENT";
@@ -61,7 +61,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let retry = RequestPlan::RETRY;
     let plan = RequestPlan { request: MEAN_REQUEST + HEADER, objects: 1, connections: 1, retry };
     let kind = TrafficKind::new(make, None, None).of_transfers();
-    Ok(TrafficKind { pool: Box::new(pool), fresh: true, requests: Some(plan), ..kind })
+    let pool = Box::new(pool);
+    Ok(TrafficKind { pool, fresh: true, requests: Some(plan), common: true, ..kind })
 }
 
 /// The mean size of a request in bytes.
