@@ -24,13 +24,14 @@ from forebay.run.repeat import quoted
 from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
 from forebay.run.sweep import plan, run_all
 from forebay.suite.against import compared, read_earlier, worse
-from forebay.suite.cells import Asked, Cell, cells_of
+from forebay.suite.cells import Asked, Cell, cells_of, settled
 from forebay.suite.definition import SuiteFile, load_definition
 from forebay.suite.folders import suite_folder, suite_folders
 from forebay.suite.laws import law_of
 from forebay.suite.page import suite_page
 from forebay.suite.results import JSON, cell_path, document_of
 from forebay.suite.tables import section_tables, written_tables
+from forebay.suite.verdicts import matrix, written_matrix
 from forebay.units import symbolised
 
 __all__ = ["Request", "list_cells", "list_suites", "run_suite"]
@@ -51,6 +52,7 @@ class Request:
     quick: bool = False
     seed: int | None = None
     against: Path | None = None
+    grid: bool = False
 
 
 def list_suites(as_json: bool) -> None:
@@ -108,29 +110,33 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     earlier = None
     if request.against is not None:
         earlier = read_earlier(request.against, name, asked.seed)
-    parts = [(cell, plan(cell.sweep)) for cell in cells]
+    for cell in cells:
+        plan(cell.sweep)
     folder = output_folder(folder_of(Path(name), options))
-    files = [JSON, *TABLES, *_scenario_files(cells)]
-    refuse_foreign(folder, files)
+    files = [JSON, *TABLES]
+    refuse_foreign(folder, [*files, *_scenario_files(cells)])
     refuse_foreign_report(folder, "--out")
     words = _words(name, request, options)
     where = find_executor(options.executor, options.jobs)
     with closing(where), terminated_like_interrupted(), Journal(folder, ADVICE) as journal:
         say_what_is_there(journal, folder)
         try:
+            cells = settled(cells, asked.laws, name, journal, where)
+            parts = [(cell, plan(cell.sweep)) for cell in cells]
             run_all([(cell.sweep, planned) for cell, planned in parts], name, journal, where)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(how_to_continue(folder, words)) from None
         document = document_of(name, suite, asked, parts, journal, quoted(words))
     if earlier is not None:
         document["against"] = compared(document, earlier)
-    take_over(folder, files)
+    take_over(folder, [*files, *_scenario_files(cells)])
     for path, scenario in _scenario_files(cells).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, scenario)
     write_text(folder / JSON, json_rows(document) + "\n")
     for path, style in TABLES.items():
-        write_text(folder / path, written_tables(document, style))
+        cases = written_matrix(document) if style == "markdown" else ""
+        write_text(folder / path, cases + written_tables(document, style))
     suite_page(folder, document, suite.suite.trade_off)
     if options.as_json:
         print_json(document)
@@ -171,7 +177,14 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
         cells=request.cells,
         replications=request.replications or plain,
         seed=suite.suite.seed if request.seed is None else request.seed,
+        grid=_has_grid(suite, request),
     )
+
+
+def _has_grid(suite: SuiteFile, request: Request) -> bool:
+    if request.grid and suite.grid is None:
+        raise UserError("--grid: this suite has no grid")
+    return request.grid
 
 
 def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
@@ -189,6 +202,7 @@ def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
     for option, value in given.items():
         words += [option, str(value)] if value is not None else []
     words += ["--quick"] if request.quick else []
+    words += ["--grid"] if request.grid else []
     return [*words, *law_words(), *limit_words()]
 
 
@@ -209,14 +223,27 @@ def _status(document: Mapping[str, Any]) -> int:
     for each in failing:
         what = "of the baseline" if each["of"] == "baseline" else each["column"]
         say(f"forebay: check fails: {each['cell']}, {what}: {each['text']}")
+    broken = [each for each in document["verdicts"] if each["verdict"] == "fail"]
+    for each in broken:
+        say(f"forebay: case fails: {each['cell']}, {each['column']}: {each['told']}")
+    broken = [each for each in broken if each["decides"]]
     # What is expected of the baseline says how far the network is that of the document.
     failing = [each for each in failing if each["of"] != "baseline"]
     lost = worse(document.get("against", {}).get("changes", ()))
-    return 1 if document["failed"] or failing or lost else 0
+    return 1 if document["failed"] or failing or broken or lost else 0
 
 
 def _show(document: Mapping[str, Any], folder: Path) -> None:
     screen = console()
+    if document["verdicts"]:
+        heads, rows = matrix(document)
+        grown = table(plain_markup("Cases"), *map(plain_markup, heads), left=len(heads))
+        for row in rows:
+            grown.add_row(*map(plain_markup, row))
+        screen.print(grown)
+        for each in document["omitted"]:
+            screen.print(plain_markup(f"{each['case']}: not simulated: {each['reason']}"))
+        screen.print()
     for section in section_tables(document):
         columns = zip(section.columns, section.headline, strict=True)
         picked = [column for column, shown in columns if shown]

@@ -15,6 +15,7 @@ from typing import Any
 from forebay.errors import UserError
 from forebay.run.expressions import Answer, Expression
 from forebay.run.jobs import Job, check
+from forebay.run.measured import Measured
 from forebay.run.rows import Document
 from forebay.samples import FEW_SAMPLES
 from forebay.stats import finite, replication_interval
@@ -30,7 +31,7 @@ TOLD = 3
 """Number of points that a message names."""
 
 
-def summarised(quantity: Expression, answers: Sequence[Answer]) -> dict[str, Any]:
+def summarised(quantity: Expression | Measured, answers: Sequence[Answer]) -> dict[str, Any]:
     """The row of a quantity's interval over replications: `mean`, `low`, `high`, `replications`,
     `note`, and the `reason` if there is no value.
 

@@ -1,8 +1,9 @@
 """The file of a suite: what it tests, its cells, metrics and checks, and what it had to choose.
 
 `suites/NAME/suite.toml` has the tables `suite`, `parameters`, `metrics`, `cells` and `choices`; the
-guide (docs/guides/suites.md) explains each key. Scenario files stand beside it. Nothing of it is
-code: expressions are those of `forebay.run.expressions`.
+guide (docs/guides/suites.md) explains each key. Scenario files stand beside it, and, where
+something is asked of recorded series, files with functions that measure and judge
+(`forebay.run.measured`). All else is data: expressions are those of `forebay.run.expressions`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.toml import parse
 
-__all__ = ["CellFile", "Check", "Metric", "Place", "SuiteFile", "load_definition"]
+__all__ = [
+    "CellFile",
+    "Check",
+    "Metric",
+    "Pilot",
+    "Place",
+    "SuiteFile",
+    "load_definition",
+]
 
 Number = Annotated[int, Field(ge=1)]
 
@@ -33,11 +42,14 @@ class Place(_Table):
 
 
 class Metric(_Table):
-    """A quantity of the suite. `{of}` in `quantity` and `words` stands for each of a cell's
-    `classes`; `better` says in which direction a law is better; `headline` ones are on the
-    terminal. `{...}` are parameters, as in scenarios."""
+    """A quantity of the suite: an expression (`quantity`), or a `function` of the recorded run with
+    the `unit` of what it returns. `{of}` in `quantity` and `words` stands for each of a cell's
+    `classes`, for each of which a function is called then; `better` says in which direction a law
+    is better; `headline` ones are on the terminal. `{...}` are parameters, as in scenarios."""
 
-    quantity: str
+    quantity: str = ""
+    function: str = ""
+    unit: str = "number"
     words: str
     section: str = ""
     better: Literal["more", "less", "neither"] = "neither"
@@ -55,8 +67,20 @@ class Check(_Table):
     of: Literal["baseline", "laws", "all"] = "laws"
 
 
+class Pilot(_Table):
+    """A parameter of a cell that a pilot run gives: what a `function` returns, in seconds or bytes.
+    In that run the parameter is what `parameters` say."""
+
+    function: str
+    unit: Literal["s", "B"] = "s"
+
+
 class CellFile(_Table):
-    """A cell, or several that differ in parameters (`each`; `id` is the end of the name)."""
+    """A cell, or several that differ in parameters (`each`; `id` is the end of the name).
+
+    `judge` is a function that says whether a case is passed. `pilot` are parameters for which
+    another run of the cell is made before; then there is one run, since its start is fixed.
+    """
 
     title: str
     section: str
@@ -74,6 +98,9 @@ class CellFile(_Table):
     classes: list[str] = []
     trade_off: bool = True
     checks: list[Check] = []
+    judge: str = ""
+    pilot: dict[str, Pilot] = {}
+    grid: bool = True
 
 
 class _Suite(_Table):
@@ -98,11 +125,28 @@ class _Choice(_Table):
     reason: str
 
 
+class _Omitted(_Table):
+    case: str
+    section: str
+    reason: str
+
+
+class _Grid(_Table):
+    """What `--grid` varies: a point for each combination of values of parameters, where the
+    expression `cost` is at most `most`."""
+
+    values: dict[str, list[str]]
+    cost: str = "0"
+    most: float = 0.0
+
+
 class SuiteFile(_Table):
-    """A suite as its file has it."""
+    """A suite as its file has it; `omitted` are cases of its document that are not simulated."""
 
     suite: _Suite
     parameters: dict[str, str] = {}
+    grid: _Grid | None = None
+    omitted: list[_Omitted] = []
     metrics: dict[str, Metric]
     cells: dict[str, CellFile]
     choices: list[_Choice] = []
@@ -115,16 +159,22 @@ def load_definition(folder: Path) -> SuiteFile:
     try:
         found = SuiteFile.model_validate(raw)
     except ValidationError as error:
-        models = (SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice)
+        models = (
+            *(SuiteFile, _Suite, CellFile, Metric, Check, Place, Pilot),
+            *(_Choice, _Omitted, _Grid),
+        )
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
+    for name, metric in found.metrics.items():
+        if bool(metric.quantity) == bool(metric.function):
+            raise UserError(f"{path}: metrics.{name}: give a quantity or a function")
     for name, cell in found.cells.items():
         place = f'{path}: cells."{name}"'
         asked = [*(cell.metrics or ()), *cell.also, *(check.metric for check in cell.checks)]
-        for metric in (*found.suite.metrics, *found.suite.trade_off, *asked):
-            if metric not in found.metrics:
-                near = nearest(metric, found.metrics)
-                raise UserError(f'{place}: no metric "{metric}"{near}')
+        for wanted in (*found.suite.metrics, *found.suite.trade_off, *asked):
+            if wanted not in found.metrics:
+                near = nearest(wanted, found.metrics)
+                raise UserError(f'{place}: no metric "{wanted}"{near}')
         if any("id" not in row for row in cell.each):
             raise UserError(f"{place}.each: each row has an id, the end of the cell's name")
     return found

@@ -13,6 +13,7 @@ from forebay.pages.sections import Section, Table, write_page
 from forebay.run.paper_formats import interval_cells
 from forebay.suite.tables import SectionTable, laws_table, section_tables
 from forebay.suite.trade_off import trade_off_figure
+from forebay.suite.verdicts import verdict_sections
 from forebay.units import symbolised
 
 __all__ = ["suite_page"]
@@ -20,7 +21,7 @@ __all__ = ["suite_page"]
 
 def suite_page(folder: Path, document: Mapping[str, Any], axes: Sequence[str]) -> Path:
     """Write the page of a document; its path. `axes` are the quantities of the trade-off."""
-    sections = [*_summary(document), _laws(document)]
+    sections = [*verdict_sections(document), *_summary(document), _laws(document)]
     for table in section_tables(document):
         sections.append(_section(document, table, axes))
     if document["choices"]:

@@ -1,0 +1,225 @@
+"""Test cases of draft-ietf-ccwg-bbr, appendix A, that are about paths: aggregation, small and changing
+rates, a policer, and recoveries that were not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from forebay.run.measured import Finding, Recording
+from forebay.suite.bbr import (
+    CLOSE,
+    CRUISE,
+    HIDDEN,
+    MSS,
+    PAYLOAD,
+    REFILL,
+    STARTUP,
+    UP,
+    Stay,
+    Trace,
+    inapplicable,
+    mbps,
+    passes,
+)
+
+# 12, 13: aggregation
+
+
+def aggregation_startup(run: Recording) -> Finding:
+    trace = Trace(run)
+    if not trace.visible:
+        return HIDDEN
+    first = trace.stays[0]
+    if first.state != STARTUP or not first.ends:
+        return trace.fails(first.end, "STARTUP does not end")
+    if (answer := _extra(trace, first)) is not None:
+        return answer
+    far = trace.column("max_bandwidth_bps")[first.end] / (trace.rate * PAYLOAD) - 1.0
+    if abs(far) > CLOSE:
+        return trace.fails(first.end, f"max_bw is {100 * far:+.1f} % off the bottleneck")
+    return passes(f"max_bw {100 * far:+.1f} % off the bottleneck with acknowledgements held back")
+
+
+def _extra(trace: Trace, stay: Stay) -> Finding | None:
+    """What is wrong with extra_acked at the end of a stay: it is about what the bottleneck delivers
+    while acknowledgements are held back; and the window is above 2 BDP by it."""
+    burst = trace.run.parameters["burst"]
+    due = trace.rate * PAYLOAD * burst / 8.0
+    at = stay.end - 1
+    extra = float(np.max(trace.column("extra_acked_bytes")[stay.first : stay.end]))
+    if not 0.5 * due <= extra <= 2.0 * due + 2.0 * MSS:
+        told = f"extra_acked is {extra / MSS:.1f} segments, and {due / MSS:.1f} arrive at once"
+        return trace.fails(at, told)
+    cwnd = float(np.max(trace.cwnd[stay.first : stay.end]))
+    if cwnd <= 2.0 * trace.bdp(at):
+        return trace.fails(at, f"the window is {cwnd / trace.bdp(at):.2f} BDP, and above 2 is due")
+    return None
+
+
+def aggregation_cruise(run: Recording) -> Finding:
+    trace = Trace(run)
+    used = float(run.row("links", "bottleneck")["utilization"])
+    if used <= 0.95:
+        told = f"the bottleneck is used to {100 * used:.1f} %, and 95 % are due"
+        return trace.fails(len(trace.time) - 1, told)
+    for stay in [stay for stay in trace.of(CRUISE) if trace.time[stay.first] > 5.0]:
+        if (answer := _extra(trace, stay)) is not None:
+            return answer
+    return passes(f"the bottleneck is used to {100 * used:.1f} %")
+
+
+# 14 to 17: paths
+
+
+def sub_packet_bdp(run: Recording) -> Finding:
+    trace = Trace(run)
+    busy = trace.time > run.parameters["settled"]
+    low = np.flatnonzero(busy & (trace.cwnd < 4.0 * MSS - 1.0))
+    if len(low):
+        told = f"the window is {trace.cwnd[low[0]] / MSS:.1f} segments, and 4 are the least"
+        return trace.fails(int(low[0]), told)
+    used = float(run.row("links", "bottleneck")["utilization"])
+    if used < 0.95:
+        told = f"the link is used to {100 * used:.0f} %: there are stalls"
+        return trace.fails(len(trace.time) - 1, told)
+    if trace.visible:
+        far = trace.column("bandwidth_bps")[-1] / (trace.rate * PAYLOAD) - 1.0
+        if abs(far) > 0.05:
+            return trace.fails(len(trace.time) - 1, f"the bandwidth is {100 * far:+.0f} % off")
+    return passes(f"the link is used to {100 * used:.0f} %")
+
+
+def _smooth(values: Any, size: int) -> Any:
+    return np.convolve(values, np.ones(size) / size, "full")[: len(values)]
+
+
+def up_10x(run: Recording) -> Finding:
+    """The new rate is reached within two cycles of ProbeBW, each at most 3 s and the rounds of
+    PROBE_REFILL and PROBE_UP: 3 and log2 of the growth of the BDP."""
+    trace = Trace(run)
+    at = trace.index(run.parameters["event"])
+    rate = 10.0 * trace.rate
+    delivered = _smooth(trace.column("throughput_bps"), trace.per_rtt)
+    reached = np.flatnonzero(delivered[at:] >= 0.9 * rate)
+    most = 2.0 * (3.0 + 12.0 * run.parameters["rtt"])
+    if not len(reached):
+        told = f"{mbps(float(np.max(delivered[at:])))} is the most that is reached"
+        return trace.fails(len(trace.time) - 1, told)
+    after = int(reached[0]) * trace.dt
+    probes = sum(
+        at <= stay.end and stay.first <= at + int(reached[0])
+        for stay in trace.stays
+        if stay.state == UP
+    )
+    told = f"90 % of {mbps(rate)} {after:.2f} s after the step, in PROBE_UP number {probes}"
+    if after > most:
+        return trace.fails(at + int(reached[0]), f"{told}; two cycles are {most:.1f} s")
+    return passes(told)
+
+
+def up_10x_steps(run: Recording) -> Finding:
+    """With a bound (inflight_longterm), what is added to it doubles in each round of PROBE_UP."""
+    trace = Trace(run)
+    if not trace.visible:
+        return HIDDEN
+    at = trace.index(run.parameters["event"])
+    long = trace.column("inflight_longterm_bytes")
+    for stay in [stay for stay in trace.stays if stay.state == UP and stay.end > at]:
+        marks = _round_marks(trace, stay)
+        added = [float(long[b] - long[a]) for a, b in zip(marks, marks[1:], strict=False)]
+        added = [each for each in added if each > 0.0]
+        if len(added) < 3 or trace.lost(stay.first, stay.end):
+            continue
+        ratios = [b / a for a, b in zip(added, added[1:], strict=False)]
+        told = f"{', '.join(f'{each / MSS:.0f}' for each in added)} segments are added by round"
+        # Rounds are known to a fraction, in which the bound grows at the next round's pace.
+        if not all(1.3 <= ratio <= 3.0 for ratio in ratios[:-1]):
+            return trace.fails(stay.first, f"{told}, and twice as many are due in each")
+        return passes(told)
+    return inapplicable("no PROBE_UP without loss raises inflight_longterm for three rounds")
+
+
+def _round_marks(trace: Trace, stay: Stay) -> Sequence[int]:
+    marks, total = [stay.first], 0.0
+    for at in range(stay.first, stay.end):
+        total += trace.dt / trace.srtt[at]
+        if total >= 1.0:
+            total -= 1.0
+            marks.append(at)
+    return marks
+
+
+def down_10x(run: Recording) -> Finding:
+    trace = Trace(run)
+    at = trace.index(run.parameters["event"])
+    rate = 0.1 * trace.rate
+    if not trace.visible:
+        late = trace.drops[-1] - trace.drops[trace.index(run.parameters["event"] + 15.0)]
+        sent = float(
+            np.sum(trace.link("arrived_packets")[trace.index(run.parameters["event"] + 15.0) :])
+        )
+        ratio = late / max(1.0, sent)
+        if ratio > 0.02:
+            return trace.fails(len(trace.time) - 1, f"{100 * ratio:.1f} % are lost 15 s later")
+        return passes(f"{100 * ratio:.1f} % are lost from 15 s after the step on")
+    short = trace.column("bandwidth_shortterm_bps")
+    bounded = np.flatnonzero(~np.isnan(short[at:]))
+    if not len(bounded) or int(bounded[0]) * trace.dt > 1.0:
+        return trace.fails(at, "bw_shortterm is not set within 1 s of the step")
+    max_bw = trace.column("max_bandwidth_bps")
+    low = np.flatnonzero(max_bw[at:] <= (1.0 + CLOSE) * rate * PAYLOAD)
+    if not len(low):
+        told = f"max_bw is {mbps(float(max_bw[-1]))} at the end, and {mbps(rate * PAYLOAD)} due"
+        return trace.fails(len(trace.time) - 1, told)
+    end = at + int(low[0])
+    cycles = sum(at < stay.end <= end for stay in trace.stays if stay.state == UP)
+    told = f"max_bw is that of the link {int(low[0]) * trace.dt:.1f} s after the step"
+    if cycles > 2:
+        return trace.fails(end, f"{told}, after {cycles} cycles, and 2 are due")
+    return passes(f"{told}, in {cycles} cycles")
+
+
+def policer(run: Recording) -> Finding:
+    trace = Trace(run)
+    at = trace.index(float(trace.time[-1]) - 30.0)
+    sent = float(np.sum(trace.link("arrived_packets")[at:]))
+    ratio = trace.lost(at, len(trace.time) - 1) / sent
+    goodput = float(np.mean(trace.column("goodput_bps")[at:])) / (trace.rate * PAYLOAD)
+    told = f"{100 * ratio:.2f} % lost, {100 * goodput:.0f} % of the rate used in the last 30 s"
+    if trace.visible:
+        names = ("inflight_shortterm_bytes", "bandwidth_shortterm_bps")
+        if any(np.all(np.isnan(trace.column(name))) for name in names):
+            return trace.fails(len(trace.time) - 1, f"no shortterm bound is ever set; {told}")
+    if ratio >= 0.02:
+        return trace.fails(at, f"{told}; below 2 % are due")
+    if goodput <= 0.85:
+        return trace.fails(at, f"{told}; above 85 % are due")
+    return passes(told)
+
+
+# 18, 19: spurious recoveries
+
+
+def spurious_recovery(run: Recording) -> Finding:
+    trace = Trace(run)
+    if not trace.visible:
+        return HIDDEN
+    at = trace.index(run.parameters["event"])
+    flow = run.row("flows", "bulk")
+    if not flow["retransmitted_segments"]:
+        return inapplicable("nothing is sent again: no recovery begins")
+    end = trace.index(run.parameters["event"] + 1.0)
+    for name in ("bandwidth_shortterm_bps", "inflight_shortterm_bytes"):
+        values = trace.column(name)
+        if np.isnan(values[at - 1]) and not np.isnan(values[end]):
+            left = f"{name.rpartition('_')[0]} stays set 1 s after a recovery that was spurious"
+            return trace.fails(end, left)
+    before = next(stay for stay in trace.stays if stay.end > at - 1).state
+    if before == UP and not any(
+        stay.state in (UP, REFILL) and stay.end > at and stay.first < end for stay in trace.stays
+    ):
+        return trace.fails(end, "PROBE_UP is left and not taken up again")
+    return passes("no bound is left by a recovery that was spurious")
