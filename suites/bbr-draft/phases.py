@@ -135,7 +135,7 @@ def startup_loss_app_limited(run: Recording) -> Finding:
         return trace.fails(first.end, "STARTUP ends before there are losses")
     if not first.ends or trace.rounds(at, first.end) > 2.0 + LATE_ROUNDS:
         return trace.fails(first.end, f"STARTUP does not end after the losses at {event:g} s")
-    if trace.column("full_bandwidth")[first.end] != 1.0 or trace.next(first) != DRAIN:
+    if trace.column("full_bandwidth")[first.end] != 1.0 or not trace.drains(first, DRAIN):
         return trace.fails(first.end, "DRAIN with full_bw_reached does not follow")
     rounds = trace.rounds(at, first.end)
     lost = trace.lost(at - 1, first.end)
@@ -224,7 +224,7 @@ def probe_up_loss_app_limited(run: Recording) -> Finding:
     rounds = trace.rounds(at, stay.end)
     if not stay.ends or rounds > 1.0 + LATE_ROUNDS:
         return trace.fails(stay.end, "PROBE_UP does not end after the losses")
-    if trace.next(stay) != DOWN:
+    if not trace.drains(stay, DOWN):
         return trace.fails(stay.end, "PROBE_DOWN does not follow PROBE_UP")
     long = trace.column("inflight_longterm_bytes")
     before, after = long[at], long[stay.end]
@@ -260,10 +260,13 @@ def loss_in_probe_up(run: Recording) -> Finding:
     for stay in trace.of(UP):
         begin, end = long[stay.first], long[stay.end]
         lost = trace.lost(stay.first, stay.end)
-        if np.isnan(begin) or lost / max(1.0, trace.flight[stay.end] / MSS) <= 0.02:
+        # Where PROBE_RTT comes first, the losses are not yet known.
+        known = trace.next(stay) != PROBE_RTT
+        share = lost / max(1.0, trace.flight[stay.end] / MSS)
+        if np.isnan(begin) or not known or share <= 0.02:
             continue
         judged += 1
-        if trace.next(stay) != DOWN:
+        if not trace.drains(stay, DOWN):
             return trace.fails(stay.end, "PROBE_DOWN does not follow PROBE_UP with losses")
         floor = 0.7 * min(trace.bdp(stay.end), trace.cwnd[stay.end])
         most = float(np.max(trace.flight[stay.first : stay.end])) + trace.slack()

@@ -82,9 +82,12 @@ class Trace:
         return self._link[name]
 
     def _stays(self) -> Iterator[Stay]:
-        state = self.column("state")
+        # An idle flow shows nothing, and stays in its state.
+        state = self.column("state").copy()
         known = np.flatnonzero(~np.isnan(state))
         first = int(known[0]) if len(known) else len(state)
+        latest = np.maximum.accumulate(np.where(np.isnan(state), -1, np.arange(len(state))))
+        state[first:] = state[latest[first:]]
         for at in range(first, len(state)):
             if at + 1 == len(state) or state[at + 1] != state[at]:
                 yield Stay(int(state[at]), first, at + 1, at + 1 < len(state))
@@ -102,6 +105,14 @@ class Trace:
         """The state after a stay; none at the end."""
         at = self.stays.index(stay) + 1
         return self.stays[at].state if at < len(self.stays) else None
+
+    def drains(self, stay: Stay, by: int) -> bool:
+        """Whether a stay is followed by DRAIN or DOWN (`by`), or with no more than the BDP in
+        flight by what follows that: an acknowledgement can take a flow through several states, of
+        which a series shows the last."""
+        after = self.next(stay)
+        drained = self.flight[stay.end] <= self.bdp(stay.end) + self.slack()
+        return after == by or (after in (DOWN, CRUISE) and drained)
 
     def rounds(self, first: int, end: int) -> float:
         """Round trips between two samples."""
