@@ -1,8 +1,9 @@
-"""Test cases of draft-ietf-ccwg-bbr, appendix A, that are about paths: aggregation, small and changing
-rates, a policer, and recoveries that were not needed."""
+"""Test cases of draft-ietf-ccwg-bbr, appendix A, that are about paths: aggregation, small and
+changing rates, a policer, and recoveries that were not needed."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from forebay.suite.bbr import (
     HIDDEN,
     MSS,
     PAYLOAD,
+    PROBE_RTT,
     REFILL,
     STARTUP,
     UP,
@@ -30,6 +32,7 @@ from forebay.suite.bbr import (
 
 
 def aggregation_startup(run: Recording) -> Finding:
+    """A.12: STARTUP finds the bandwidth though acknowledgements come in bursts."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -41,7 +44,7 @@ def aggregation_startup(run: Recording) -> Finding:
     far = trace.column("max_bandwidth_bps")[first.end] / (trace.rate * PAYLOAD) - 1.0
     # What is sent in the middle of a burst of acknowledgements has the rest of these in its sample,
     # at the same time: up to a burst more than the bottleneck delivers in a round trip.
-    most = CLOSE + run.parameters["burst"] / trace.srtt[first.end]
+    most = CLOSE + run.parameters["burst"] / run.parameters["rtt"]
     if not -CLOSE <= far <= most:
         told = (
             f"max_bw is {100 * far:+.1f} % off the bottleneck; {100 * most:.0f} % more is allowed"
@@ -67,6 +70,7 @@ def _extra(trace: Trace, stay: Stay) -> Finding | None:
 
 
 def aggregation_cruise(run: Recording) -> Finding:
+    """A.13: bursts of acknowledgements leave the link busy."""
     trace = Trace(run)
     used = float(run.row("links", "bottleneck")["utilization"])
     if used <= 0.95:
@@ -82,6 +86,7 @@ def aggregation_cruise(run: Recording) -> Finding:
 
 
 def sub_packet_bdp(run: Recording) -> Finding:
+    """A.14: the window is four segments at least, and the link busy."""
     trace = Trace(run)
     busy = trace.time > run.parameters["settled"]
     low = np.flatnonzero(busy & (trace.cwnd < 4.0 * MSS - 1.0))
@@ -104,14 +109,17 @@ def _smooth(values: Any, size: int) -> Any:
 
 
 def up_10x(run: Recording) -> Finding:
-    """The new rate is reached within two cycles of ProbeBW, each at most 3 s and the rounds of
-    PROBE_REFILL and PROBE_UP: 3 and log2 of the growth of the BDP."""
+    """A.15: the new rate is reached within two cycles of ProbeBW.
+
+    A cycle is at most 3 s and the rounds of PROBE_REFILL and PROBE_UP: 1, 3, and as many as it
+    takes from the old BDP to the new by a quarter each, 10.3: 15 of the base round-trip time.
+    """
     trace = Trace(run)
     at = trace.index(run.parameters["event"])
     rate = 10.0 * trace.rate
     delivered = _smooth(trace.column("throughput_bps"), trace.per_rtt)
     reached = np.flatnonzero(delivered[at:] >= 0.9 * rate)
-    most = 2.0 * (3.0 + 12.0 * run.parameters["rtt"])
+    most = 2.0 * (3.0 + 15.0 * run.parameters["rtt"])
     if not len(reached):
         told = f"{mbps(float(np.max(delivered[at:])))} is the most that is reached"
         return trace.fails(len(trace.time) - 1, told)
@@ -121,32 +129,34 @@ def up_10x(run: Recording) -> Finding:
         for stay in trace.stays
         if stay.state == UP
     )
-    told = f"90 % of {mbps(rate)} {after:.2f} s after the step, in PROBE_UP number {probes}"
+    told = f"90 % of {mbps(rate)} {after:.2f} s after the step"
+    told += f", in PROBE_UP number {probes}" if trace.visible else ""
     if after > most:
         return trace.fails(at + int(reached[0]), f"{told}; two cycles are {most:.1f} s")
     return passes(told)
 
 
 def up_10x_steps(run: Recording) -> Finding:
-    """With a bound (inflight_longterm), what is added to it doubles in each round of PROBE_UP."""
+    """A.15: what is added to inflight_longterm doubles in each round of PROBE_UP."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
     at = trace.index(run.parameters["event"])
     long = trace.column("inflight_longterm_bytes")
     for stay in [stay for stay in trace.stays if stay.state == UP and stay.end > at]:
-        marks = _round_marks(trace, stay)
-        added = [float(long[b] - long[a]) for a, b in zip(marks, marks[1:], strict=False)]
+        lost = np.flatnonzero(trace.drops[stay.first : stay.end] > trace.drops[stay.first])
+        end = stay.first + int(lost[0]) if len(lost) else stay.end
+        marks = _round_marks(trace, stay._replace(end=end))
+        added = [float(long[b] - long[a]) for a, b in itertools.pairwise(marks)]
         added = [each for each in added if each > 0.0]
-        if len(added) < 3 or trace.lost(stay.first, stay.end):
+        if len(added) < 4:
             continue
-        ratios = [b / a for a, b in zip(added, added[1:], strict=False)]
+        ratio = (added[-1] / added[0]) ** (1.0 / (len(added) - 1))
         told = f"{', '.join(f'{each / MSS:.0f}' for each in added)} segments are added by round"
-        # Rounds are known to a fraction, in which the bound grows at the next round's pace.
-        if not all(1.3 <= ratio <= 3.0 for ratio in ratios[:-1]):
-            return trace.fails(stay.first, f"{told}, and twice as many are due in each")
+        if not 1.6 <= ratio <= 2.4:
+            return trace.fails(end, f"{told}: {ratio:.2f} times as many in each, and twice are due")
         return passes(told)
-    return inapplicable("no PROBE_UP without loss raises inflight_longterm for three rounds")
+    return inapplicable("no PROBE_UP raises inflight_longterm for four rounds without loss")
 
 
 def _round_marks(trace: Trace, stay: Stay) -> Sequence[int]:
@@ -160,6 +170,7 @@ def _round_marks(trace: Trace, stay: Stay) -> Sequence[int]:
 
 
 def down_10x(run: Recording) -> Finding:
+    """A.16: bw_shortterm falls with the losses, and max_bw within two cycles."""
     trace = Trace(run)
     at = trace.index(run.parameters["event"])
     rate = trace.rate
@@ -186,6 +197,7 @@ def down_10x(run: Recording) -> Finding:
 
 
 def policer(run: Recording) -> Finding:
+    """A.17: a policer sets the shortterm bounds, and few packets are lost in the end."""
     trace = Trace(run)
     at = trace.index(float(trace.time[-1]) - 30.0)
     ratio = share_lost(trace, at)
@@ -205,23 +217,24 @@ def policer(run: Recording) -> Finding:
 # 18, 19: spurious recoveries
 
 
-def spurious_recovery(run: Recording) -> Finding:
+def spurious_rto(run: Recording) -> Finding:
+    """A.19: after a timeout while packets were held, window, bounds and probe are as before."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
-    at = trace.index(run.parameters["event"])
-    flow = run.row("flows", "bulk")
-    if not flow["retransmissions"]:
-        return inapplicable("nothing is sent again: no recovery begins")
-    end = trace.index(run.parameters["event"] + 1.0)
-    for name in ("bandwidth_shortterm_bps", "inflight_shortterm_bytes"):
-        values = trace.column(name)
-        if np.isnan(values[at - 1]) and not np.isnan(values[end]):
-            left = f"{name.rpartition('_')[0]} stays set 1 s after a recovery that was spurious"
+    event = run.parameters["event"]
+    at, end = trace.index(event), trace.index(event + 1.0)
+    if not run.row("flows", "bulk")["timeouts"] or trace.lost(at - 1, end):
+        return inapplicable("there is no timeout, or something is lost")
+    for name in ("bandwidth_shortterm_bps", "inflight_shortterm_bytes", "inflight_longterm_bytes"):
+        before, after = trace.column(name)[[at - 1, end]]
+        if not np.isnan(after) and not after >= before:
+            left = f"{name.rpartition('_')[0]} is {after:.0f} 1 s later, and {before:.0f} before"
             return trace.fails(end, left)
-    before = next(stay for stay in trace.stays if stay.end > at - 1).state
-    if before == UP and not any(
-        stay.state in (UP, REFILL) and stay.end > at and stay.first < end for stay in trace.stays
-    ):
-        return trace.fails(end, "PROBE_UP is left and not taken up again")
-    return passes("no bound is left by a recovery that was spurious")
+    if trace.cwnd[end] < 0.9 * trace.cwnd[at - 1] and trace.stay(end).state != PROBE_RTT:
+        told = f"the window is {trace.cwnd[end] / MSS:.0f} segments 1 s later"
+        return trace.fails(end, f"{told}, and {trace.cwnd[at - 1] / MSS:.0f} before")
+    again = [stay for stay in trace.stays if stay.end > at + 1 and stay.first < end]
+    if trace.stay(at - 1).state == UP and not any(stay.state in (UP, REFILL) for stay in again):
+        return trace.fails(end, "PROBE_UP is left and not taken up again within 1 s")
+    return passes("window, bounds and probe are as before")

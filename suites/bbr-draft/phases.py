@@ -1,4 +1,4 @@
-"""Test cases of draft-ietf-ccwg-bbr, appendix A, that are about phases: how each is entered and left.
+"""Test cases of draft-ietf-ccwg-bbr, appendix A, that are about phases: how each begins and ends.
 
 Each function is a case, or gives the time of a stimulus from a pilot run.
 """
@@ -34,15 +34,30 @@ from forebay.suite.bbr import (
 
 
 def drain_entry(run: Recording) -> Finding:
+    """When DRAIN is entered."""
     return _entry(run, DRAIN)
 
 
 def down_entry(run: Recording) -> Finding:
+    """When PROBE_DOWN is entered after the first PROBE_UP: behind DRAIN it is over at once."""
     return _entry(run, DOWN, REFILL)
 
 
 def refill_entry(run: Recording) -> Finding:
+    """When PROBE_REFILL is entered for the first time."""
     return _entry(run, REFILL)
+
+
+def cruise_time(run: Recording) -> Finding:
+    """In the first PROBE_CRUISE after a PROBE_UP, a round trip after its entry."""
+    entry = _entry(run, CRUISE, UP)
+    return entry if entry.value is None else Finding(entry.value + run.parameters["rtt"])
+
+
+def up_time(run: Recording) -> Finding:
+    """In the first PROBE_UP, half a round trip after its entry."""
+    entry = _entry(run, UP)
+    return entry if entry.value is None else Finding(entry.value + run.parameters["rtt"] / 2.0)
 
 
 def up_entry(run: Recording) -> Finding:
@@ -87,6 +102,7 @@ def sent_at_refill(run: Recording) -> Finding:
 
 
 def startup_plateau(run: Recording) -> Finding:
+    """A.1: STARTUP ends three rounds after the bandwidth, which is that of the link, has grown."""
     trace = Trace(run)
     if not trace.visible:
         return _startup_seen(trace)
@@ -126,6 +142,7 @@ def _startup_seen(trace: Trace) -> Finding:
 
 
 def startup_loss_app_limited(run: Recording) -> Finding:
+    """A.2: losses end STARTUP though the application limits the flow."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -146,6 +163,7 @@ def startup_loss_app_limited(run: Recording) -> Finding:
 
 
 def drain_inflight(run: Recording) -> Finding:
+    """A.3: DRAIN has a gain of 0.5, and ends when the BDP is in flight."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -173,6 +191,7 @@ def _leaves_at(trace: Trace, stay: Stay, target: float, name: str) -> Finding:
 
 
 def drain_time(run: Recording) -> Finding:
+    """A.4: DRAIN ends after three rounds though more than the BDP is in flight."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -195,6 +214,7 @@ def drain_time(run: Recording) -> Finding:
 
 
 def probe_up_plateau(run: Recording) -> Finding:
+    """A.5: PROBE_UP ends after three rounds without growth."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -214,11 +234,12 @@ def probe_up_plateau(run: Recording) -> Finding:
 
 
 def probe_up_loss_app_limited(run: Recording) -> Finding:
+    """A.6: losses end PROBE_UP; samples limited by the application move no bound."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
     at = trace.index(run.parameters["event"])
-    stay = next(stay for stay in trace.stays if stay.end > at)
+    stay = trace.stay(at)
     if stay.state != UP:
         return inapplicable(f"{NAMES[stay.state]} when losses come, not PROBE_UP")
     rounds = trace.rounds(at, stay.end)
@@ -235,6 +256,7 @@ def probe_up_loss_app_limited(run: Recording) -> Finding:
 
 
 def app_limited_stays(run: Recording) -> Finding:
+    """A.7: a flow that its application limits stays in the state of the parameter `state`."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -252,6 +274,7 @@ def app_limited_stays(run: Recording) -> Finding:
 
 
 def loss_in_probe_up(run: Recording) -> Finding:
+    """A.21: losses end PROBE_UP and set inflight_longterm, to Beta of the BDP at least."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -282,6 +305,7 @@ def loss_in_probe_up(run: Recording) -> Finding:
 
 
 def probe_down_inflight(run: Recording) -> Finding:
+    """A.8: PROBE_DOWN has a gain of 0.9, and ends at the lesser of headroom and BDP."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -304,11 +328,12 @@ def probe_down_inflight(run: Recording) -> Finding:
 
 
 def probe_down_time(run: Recording) -> Finding:
+    """A.9: PROBE_REFILL follows PROBE_DOWN when it is time to probe."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
     at = trace.index(run.parameters["entry"])
-    stay = next(stay for stay in trace.stays if stay.end > at)
+    stay = trace.stay(at)
     after = trace.next(stay)
     seconds = (stay.end - stay.first) * trace.dt
     if after in (CRUISE, PROBE_RTT):
@@ -329,6 +354,7 @@ def probe_down_time(run: Recording) -> Finding:
 
 
 def probe_rtt(run: Recording) -> Finding:
+    """A.10: PROBE_RTT comes, keeps half a BDP in flight for 200 ms and a round, and goes."""
     trace = Trace(run)
     if not trace.visible:
         return _dips(trace)
@@ -362,6 +388,7 @@ def _dips(trace: Trace) -> Finding:
 
 
 def probe_rtt_skipped(run: Recording) -> Finding:
+    """A.11: no PROBE_RTT follows an idle time of 5 s."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -378,6 +405,7 @@ def probe_rtt_skipped(run: Recording) -> Finding:
 
 
 def probe_rtt_in_startup(run: Recording) -> Finding:
+    """A.20: STARTUP follows a PROBE_RTT that interrupts it."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
@@ -396,11 +424,12 @@ def probe_rtt_in_startup(run: Recording) -> Finding:
 
 
 def app_limited_refill(run: Recording) -> Finding:
+    """A.22: a pause in PROBE_REFILL does not lower max_bw, and PROBE_UP follows."""
     trace = Trace(run)
     if not trace.visible:
         return HIDDEN
     at = trace.index(run.parameters["entry"])
-    stay = next(stay for stay in trace.stays if stay.end > at)
+    stay = trace.stay(at)
     if stay.state != REFILL:
         return inapplicable(f"{NAMES[stay.state]} where the application pauses")
     max_bw = trace.column("max_bandwidth_bps")

@@ -236,14 +236,7 @@ def _status(document: Mapping[str, Any]) -> int:
 def _show(document: Mapping[str, Any], folder: Path) -> None:
     screen = console()
     if document["verdicts"]:
-        heads, rows = matrix(document)
-        grown = table(plain_markup("Cases"), *map(plain_markup, heads), left=len(heads))
-        for row in rows:
-            grown.add_row(*map(plain_markup, row))
-        screen.print(grown)
-        for each in document["omitted"]:
-            screen.print(plain_markup(f"{each['case']}: not simulated: {each['reason']}"))
-        screen.print()
+        _show_cases(document)
     for section in section_tables(document):
         columns = zip(section.columns, section.headline, strict=True)
         picked = [column for column, shown in columns if shown]
@@ -264,6 +257,18 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"
     screen.print(plain_markup(told), soft_wrap=True)
+
+
+def _show_cases(document: Mapping[str, Any]) -> None:
+    screen = console()
+    heads, cases = matrix(document)
+    grown = table(plain_markup("Cases"), *map(plain_markup, heads), left=len(heads))
+    for case in cases:
+        grown.add_row(*map(plain_markup, case))
+    screen.print(grown)
+    for each in document["omitted"]:
+        screen.print(plain_markup(f"{each['case']}: not simulated: {each['reason']}"))
+    screen.print()
 
 
 def _runs(document: Mapping[str, Any]) -> dict[tuple[str, str], Sequence[int]]:

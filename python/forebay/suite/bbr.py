@@ -2,10 +2,10 @@
 
 A control shows its state by these probes of its series: `state` (0 STARTUP, 1 DRAIN, 2 DOWN,
 3 CRUISE, 4 REFILL and 5 UP of ProbeBW, 6 PROBE_RTT), `pacing_gain`, `full_bandwidth`,
-`bandwidth_bps`, `max_bandwidth_bps`, `min_rtt_s`, `extra_acked_bytes`, and while there is such a
-bound `inflight_longterm_bytes`, `inflight_shortterm_bytes` and `bandwidth_shortterm_bps`. One
-without `full_bandwidth` shows none, and is judged by what is seen of it from outside, where a case
-can be.
+`bandwidth_bps`, `max_bandwidth_bps`, `min_rtt_s`, `inflight_bytes`, `extra_acked_bytes`, and while
+there is such a bound `inflight_longterm_bytes`, `inflight_shortterm_bytes` and
+`bandwidth_shortterm_bps`. One without `full_bandwidth` shows none, and is judged by what is seen of
+it from outside, where a case can be.
 
 State is sampled, so that times and amounts in flight are known to a sample; rounds are counted by
 the smoothed round-trip time.
@@ -67,7 +67,9 @@ class Trace:
         self.rate = run.parameters["rate"]
         self.per_rtt = max(1, round(run.parameters["rtt"] / self.dt))
         self.visible = "full_bandwidth" in self._flow
-        self.flight = MSS * self._flow["mean_flight_packets"]
+        # What a sender has not had acknowledged counts what was lost as well.
+        outside = MSS * self._flow["mean_flight_packets"]
+        self.flight = self._flow.get("inflight_bytes", outside)
         self.cwnd = self._flow["mean_cwnd_bytes"]
         self.srtt = self._flow["mean_srtt_s"]
         self.drops = np.cumsum(self._link["drops"])
@@ -105,6 +107,10 @@ class Trace:
         """The state after a stay; none at the end."""
         at = self.stays.index(stay) + 1
         return self.stays[at].state if at < len(self.stays) else None
+
+    def stay(self, at: int) -> Stay:
+        """The stay that a sample is in."""
+        return next(stay for stay in self.stays if stay.end > at)
 
     def drains(self, stay: Stay, by: int) -> bool:
         """Whether a stay is followed by DRAIN or DOWN (`by`), or with no more than the BDP in

@@ -50,6 +50,12 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
             meaning: "1 from when on the path has been found full (BBR.full_bw_reached), else 0.",
         },
         Probe {
+            name: "inflight_bytes",
+            unit: "B",
+            meaning: "Data neither delivered nor found to be lost, at the last acknowledgement \
+                      (C.inflight).",
+        },
+        Probe {
             name: "extra_acked_bytes",
             unit: "B",
             meaning: "Excess of acknowledged data that aggregation brings (BBR.extra_acked).",
@@ -203,6 +209,8 @@ struct Bbr3 {
     probing: Probing,
     /// The flow has restarted from idle, and nothing has arrived since (BBR.idle_restart).
     idle_restart: bool,
+    /// C.inflight at the last acknowledgement, to be shown.
+    in_flight: u64,
 }
 
 impl Bbr3 {
@@ -246,6 +254,7 @@ impl Bbr3 {
             bounds: Bounds::default(),
             probing: Probing::default(),
             idle_restart: false,
+            in_flight: 0,
         }
     }
 
@@ -510,6 +519,7 @@ impl CongestionControl for Bbr3 {
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {
         self.initial.get_or_insert(window.cwnd);
         self.delivered = sample.delivered;
+        self.in_flight = sample.in_flight;
         let Some(prior) = sample.prior_delivered else { return };
         self.losses.update(sample, prior);
         self.update_max_bw(sample, prior);
@@ -551,6 +561,7 @@ impl CongestionControl for Bbr3 {
         visit("pacing_gain", self.state.gains().0);
         visit("state", f64::from(self.state as u8));
         visit("full_bandwidth", f64::from(u8::from(self.full_bw_reached)));
+        visit("inflight_bytes", self.in_flight as f64);
         visit("extra_acked_bytes", self.extra_acked.max());
         if self.bw > 0.0 {
             visit("bandwidth_bps", 8.0 * self.bw);
