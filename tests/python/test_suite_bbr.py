@@ -37,7 +37,7 @@ def cells(grid: bool = False) -> list[Cell]:
 
 def verdicts(forebay: front.Forebay, *words: str) -> dict[tuple[str, str], dict[str, Any]]:
     """The verdicts of a run of the suite, by cell and column."""
-    told = forebay("suite", "bbr-draft", "--replications", "1", "--out", "o", "--json", *words)
+    told = forebay("suite", "bbr-draft", "--replications", "2", "--out", "o", "--json", *words)
     document = json.loads(told.out)
     assert document["failed"] == []
     return {(each["cell"], each["column"]): each for each in document["verdicts"]}
@@ -108,7 +108,7 @@ def test_cases_decide_the_exit_status(forebay: front.Forebay) -> None:
     """A case that a law under test fails is status 1, and one that only the baseline beside it
     fails is not: programs read it."""
     Path("never.toml").write_text('probe_rtt_interval = "100 s"\n')
-    words = ("suite", "bbr-draft", "--replications", "1", "--cells", "probe-rtt")
+    words = ("suite", "bbr-draft", "--replications", "2", "--cells", "probe-rtt")
     assert forebay(*words, "--out", "a").status == 0
     told = forebay(*words, "--out", "b", "--control", "bbr3:never.toml")
     assert told.status == 1
@@ -195,7 +195,7 @@ def test_wrong_functions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r'no function "twic" .did you mean "twice"'):
         plan_of(tmp_path, {"a": ("twic", "")}, {})
     broken = plan_of(tmp_path, {"a": ("broken", "")}, {})
-    with pytest.raises(UserError, match="broken: KeyError: .*nowhere"):
+    with pytest.raises(UserError, match=r"broken: KeyError: .*nowhere"):
         measured(Run({"links": []}), broken)
     (tmp_path / "more.py").write_text("def twice(run):\n    return 1.0\n")
     with pytest.raises(UserError, match="another file has a function twice"):
