@@ -705,7 +705,7 @@ class _Impairment:
         self,
         *,
         mean: str,
-        distribution: Literal["uniform", "exponential"] = ...,
+        distribution: Literal["uniform", "exponential", "half_normal"] = ...,
         reorder: bool = ...,
     ) -> Mechanism: ...
     def loss(self, *, probability: float) -> Mechanism: ...
@@ -853,6 +853,7 @@ class _Traffic:
         self,
         *,
         think: str,
+        think_times: Literal["exponential", "uniform"] = ...,
         sizes: Mechanism | Mapping[str, Any] | str,
         objects: int = ...,
         connections: int = ...,

@@ -229,7 +229,8 @@ def spurious_rto(run: Recording) -> Finding:
     for name in ("bandwidth_shortterm_bps", "inflight_shortterm_bytes", "inflight_longterm_bytes"):
         before, after = trace.column(name)[[at - 1, end]]
         if not np.isnan(after) and not after >= before:
-            left = f"{name.rpartition('_')[0]} is {after:.0f} 1 s later, and {before:.0f} before"
+            was = "none" if np.isnan(before) else f"{before:.0f}"
+            left = f"{name.rpartition('_')[0]} is {after:.0f} 1 s later, and was {was} before"
             return trace.fails(end, left)
     if trace.cwnd[end] < 0.9 * trace.cwnd[at - 1] and trace.stay(end).state != PROBE_RTT:
         told = f"the window is {trace.cwnd[end] / MSS:.0f} segments 1 s later"

@@ -119,10 +119,10 @@ fn states_of_the_channel_have_their_own_losses() {
 }
 
 /// Jitter has its distribution, with the mean asked for: uniform delays lie in 0 to 10 ms with a
-/// standard deviation of 10/sqrt(12) = 2.887 ms, exponential ones have one of 5 ms. Half-normal ones
-/// end at three times 5/0.791157 = 6.320 ms, and have a standard deviation of 3.725 ms: with P, the
-/// probability of a normal value within 3, a variance of (P - 6 phi(3)) / P, less the square of the
-/// mean 0.791157, in units of 6.320 ms.
+/// standard deviation of 10/sqrt(12) = 2.887 ms, exponential ones have one of 5 ms. Half-normal
+/// ones end at three times 5/0.791157 = 6.320 ms, and have a standard deviation of 3.725 ms: with
+/// P, the probability of a normal value within 3, a variance of (P - 6 phi(3)) / P, less the square
+/// of the mean 0.791157, in units of 6.320 ms.
 #[test]
 fn jitter_has_its_distribution() {
     // P(X > 2 mean) = e^-2 = 0.1353 of exponential delays, and of half-normal ones

@@ -37,7 +37,7 @@ def verdict_sections(document: Mapping[str, Any]) -> list[Section]:
         for each in document["verdicts"]
     ]
     tables = [
-        Table(*matrix(document)),
+        Table(*matrix(document), words=True),
         Table(
             ["cell", "law", "it is", "runs", "what decides"],
             [row for row in told if row[2] == "fail"],
