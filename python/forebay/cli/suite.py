@@ -24,7 +24,7 @@ from forebay.run.repeat import quoted
 from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
 from forebay.run.sweep import plan, run_all
 from forebay.suite.against import compared, read_earlier, worse
-from forebay.suite.cells import Asked, Cell, cells_of, settled
+from forebay.suite.cells import RATE, Asked, Cell, cells_of, settled
 from forebay.suite.definition import SuiteFile, load_definition
 from forebay.suite.folders import suite_folder, suite_folders
 from forebay.suite.laws import law_of
@@ -154,13 +154,15 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
     """The laws of a request, the baseline of the suite first. Raises `UserError`."""
     tested = suite.suite.law
     for category, words in request.laws.items():
-        takes = category == tested or (category == "control" and suite.suite.controls)
+        takes = category == tested or _takes_beside(suite, category)
         if words and not takes:
             raise UserError(
                 f"{OPTIONS[category]}: the suite tests {tested} laws; name some by "
                 f"{OPTIONS[tested]}"
             )
     if request.rate is not None:
+        if RATE not in suite.parameters:
+            raise UserError("--rate: this suite has no rate of the bottleneck that could be set")
         rate = read(request.rate, "--rate")
         if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
             raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
@@ -169,16 +171,25 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
     laws += [law_of(word, tested, option) for word in request.laws.get(tested, ())]
     controls = [] if tested == "control" else request.laws.get("control", ())
     others = [law_of(word, "control", "--control") for word in controls or suite.suite.controls]
+    queues = [] if tested == "queue" else request.laws.get("queue", ())
     plain = suite.suite.quick if request.quick else suite.suite.replications
     return Asked(
         laws=list({law.label: law for law in laws}.values()),
         controls=list({law.label: law for law in others}.values()),
+        queues=[law_of(word, "queue", "--queue") for word in dict.fromkeys(queues)],
         rate=request.rate,
         cells=request.cells,
         replications=request.replications or plain,
         seed=suite.suite.seed if request.seed is None else request.seed,
         grid=_has_grid(suite, request),
     )
+
+
+def _takes_beside(suite: SuiteFile, category: str) -> bool:
+    """Whether cells of a suite take laws of a category beside what it tests."""
+    if category == "control":
+        return bool(suite.suite.controls)
+    return category == "queue" and any(cell.queues for cell in suite.cells.values())
 
 
 def _has_grid(suite: SuiteFile, request: Request) -> bool:

@@ -35,7 +35,7 @@ from forebay.suite.template import filled, parameters
 from forebay.toml import parse
 from forebay.units import symbolised
 
-__all__ = ["PASSES", "Asked", "Cell", "Limit", "Measure", "cells_of", "settled"]
+__all__ = ["PASSES", "RATE", "Asked", "Cell", "Limit", "Measure", "cells_of", "settled"]
 
 RATE = "rate"
 """The parameter of a suite that `--rate` sets."""
@@ -92,12 +92,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command asks of a suite: laws (baseline first), other controls, a rate of the
-    bottleneck, names of cells as a pattern, replications and seed, and whether all points of the
-    grid are run."""
+    """What a command asks of a suite: laws (baseline first), other controls and queues, a rate of
+    the bottleneck, names of cells as a pattern, replications and seed, and whether all points of
+    the grid are run."""
 
     laws: Sequence[Law]
     controls: Sequence[Law] = ()
+    queues: Sequence[Law] = ()
     rate: str | None = None
     cells: str = "*"
     replications: int = 10
@@ -205,13 +206,15 @@ class _Reader:
             # New ones of its row stand above all, so that any can name them.
             new = {key: text for key, text in own.items() if key not in self._suite.parameters}
             given = {**new, **self._suite.parameters, **self._rate(), **file.parameters, **own}
-            for (ending, settings), (point, values) in itertools.product(
-                self._controlled(file), self._points(file, given)
+            for (control, settings), queue, (point, values) in itertools.product(
+                self._controlled(file), self._queued(file), self._points(file, given)
             ):
+                ending = control if queue is None else f"{control}/{queue.label}"
                 all_given = {**given, **values}
-                yield _Variant(full + ending, all_given, settings, False, point)
+                plain = {**settings, **self._queues(file, queue, False)}
+                yield _Variant(full + ending, all_given, plain, False, point)
                 if file.marking:
-                    marked = {**settings, **file.marking}
+                    marked = {**settings, **file.marking, **self._queues(file, queue, True)}
                     yield _Variant(f"{full}{ending}/ecn", all_given, marked, True, point)
 
     def _points(
@@ -239,6 +242,17 @@ class _Reader:
         for law in self._asked.controls:
             control = {at: law.at(Place(at=at), {}) for at in file.controls}
             yield f"/{law.label}", {**file.settings, **control}
+
+    def _queued(self, file: CellFile) -> list[Law | None]:
+        """The queues that the cell is run with: that of its scenario, and others if it has them."""
+        return [None, *(self._asked.queues if file.queues else ())]
+
+    def _queues(self, file: CellFile, law: Law | None, marks: bool) -> dict[str, Any]:
+        """The settings of a queue in place of that of the scenario."""
+        if law is None:
+            return {}
+        fill = {"ecn": marks, **self._suite.suite.fill}
+        return {at: law.at(Place(at=at), fill) for at in file.queues}
 
     def _pilot(self, variant: _Variant, file: CellFile) -> Cell:
         """The pilot runs of a cell, which has one cell for each law when these are made."""

@@ -93,6 +93,7 @@ class CellFile(_Table):
     each: list[dict[str, str]] = []
     marking: dict[str, Any] = {}
     controls: list[str] = []
+    queues: list[str] = []
     metrics: list[str] | None = None
     also: list[str] = []
     classes: list[str] = []
