@@ -29,9 +29,9 @@ def matrix(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 def verdict_sections(document: Mapping[str, Any]) -> list[Section]:
     """The part of a page with the matrix, what broke cases, and what was not simulated; none for a
-    suite without verdicts."""
+    suite without verdicts, but for the last."""
     if not document["verdicts"]:
-        return []
+        return [Section("Not simulated", listed=_omitted(document))] if document["omitted"] else []
     told = [
         [each["cell"], each["column"], each["verdict"], _runs(each["runs"]), each["told"]]
         for each in document["verdicts"]
@@ -53,17 +53,22 @@ def verdict_sections(document: Mapping[str, Any]) -> list[Section]:
         ),
     ]
     section = Section("Cases", _sentence(document), tables=[each for each in tables if each.rows])
-    section.listed = [
+    section.listed = _omitted(document)
+    return [section]
+
+
+def _omitted(document: Mapping[str, Any]) -> list[str]:
+    return [
         f"{each['case']} (section {each['section']}): not simulated: {each['reason']}"
         for each in document["omitted"]
     ]
-    return [section]
 
 
 def written_matrix(document: Mapping[str, Any]) -> str:
     """The matrix, what broke cases, and what was not simulated, as Markdown; empty without any."""
     if not document["verdicts"]:
-        return ""
+        lines = [f"- {told}" for told in _omitted(document)]
+        return "\n".join([*lines, "", ""]) if lines else ""
     heads, rows = matrix(document)
     lines = [f"**Cases.** {_sentence(document)}", ""]
     lines += [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)]
