@@ -123,7 +123,9 @@ def recording(
     }
     groups = [{"name": name, "transport": "media"} for name in rates]
     length = step * max(len(rate) for rate in rates.values())
-    times = {f"{edge}_{name}": at for name in rates for edge, at in (("start", 0), ("stop", length))}
+    times = {
+        f"{edge}_{name}": at for name in rates for edge, at in (("start", 0), ("stop", length))
+    }
     given = {"together": 0.0, "audio": 20e3, **times, **parameters}
     return Recording(Run({"groups": groups}, tables), given, of)
 
@@ -147,7 +149,9 @@ def test_ratios_are_over_static_windows() -> None:
     1 : 6, windows of 20 s have the mean of 2 and 6.
     """
     one = np.full(600, 1e6)
-    two = np.concatenate([np.full(50, 20e6), np.full(250, 2e6), np.full(50, 30e6), np.full(250, 6e6)])
+    two = np.concatenate(
+        [np.full(50, 20e6), np.full(250, 2e6), np.full(50, 30e6), np.full(250, 6e6)]
+    )
     run = recording({"v1": one, "v2": two}, {"change1": 30.0})
     assert value("ratio_20", run) == pytest.approx(4.0)
     assert value("ratio_1", run) == pytest.approx(4.0)

@@ -21,9 +21,12 @@ __all__ = ["suite_page"]
 
 def suite_page(folder: Path, document: Mapping[str, Any], axes: Sequence[str]) -> Path:
     """Write the page of a document; its path. `axes` are the quantities of the trade-off."""
-    sections = [*verdict_sections(document), *_summary(document), _laws(document)]
+    cases = verdict_sections(document)
+    first = cases if document["verdicts"] else []
+    sections = [*first, *_summary(document), _laws(document)]
     for table in section_tables(document):
         sections.append(_section(document, table, axes))
+    sections += [] if first else cases
     if document["choices"]:
         rows = [[each["open"], each["chosen"], each["reason"]] for each in document["choices"]]
         heads = ["left open", "chosen", "reason"]
