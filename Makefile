@@ -64,8 +64,11 @@ lab-picture: setup lab ## its moving picture in the README (Chromium); a minute
 	node lab/dist/picture.mjs python/forebay/lab/page.html lab/dist/frames
 	$(BIN)/python docs/images/moving.py lab/dist/frames docs/images/lab.webp
 
-record: setup ## after a change of trajectories: the studies, kept; an hour
+AQMS = red adaptive_red adaptive_redn sred codel cobalt pie fq_codel fq_pie sfq cake dualpi2
+record: setup ## after a change of trajectories: studies and suites, kept; an hour and a half
 	$(BIN)/forebay reproduce all --out studies
+	$(BIN)/forebay suite rfc7928 $(addprefix --queue ,$(AQMS))
+	cp out/rfc7928/table.md suites/rfc7928/results.md
 
 # --- for speed, and for others
 

@@ -28,6 +28,7 @@ UNNEEDED = {
     "forebay/_native.*.pyd": "the engine of this checkout",
     "forebay/studies/*.svg": "drawn by `reproduce` again",
     "forebay/studies/*/results.md": "written by `reproduce` again",
+    "forebay/suites/*/results.md": "written by `suite` again",
     "forebay/studies/*/transports.*[dn]": "written by `transports` again",
     "forebay/studies/*/journal.jsonl": "runs of this checkout, as what follows",
     "forebay/studies/*/runs.*": "",
@@ -39,7 +40,10 @@ UNNEEDED = {
     PAGE: "asked for apart",
 }
 """Files of the package that no distribution needs, and why; `*` stands for any characters."""
-BESIDE = ("pyproject.toml", "Cargo.toml", "Cargo.lock", "LICENSE-MIT", "LICENSE-APACHE")
+BESIDE = (
+    *("pyproject.toml", "Cargo.toml", "Cargo.lock"),
+    *("LICENSE-MIT", "LICENSE-APACHE", "LICENSE-DATA"),
+)
 """What a source distribution is built with."""
 
 

@@ -80,6 +80,7 @@ class _Queue:
         queues: int = ...,
         quantum: str = ...,
         mtu: str = ...,
+        spared: Literal["packets", "flows"] = ...,
         target: str = ...,
         interval: str = ...,
         ecn: bool = ...,
@@ -717,6 +718,7 @@ class _Impairment:
         mean_up: str = ...,
         mean_down: str = ...,
     ) -> Mechanism: ...
+    def periodic_loss(self, *, period: float, first: int = ...) -> Mechanism: ...
 
 impairment: _Impairment
 
@@ -858,6 +860,7 @@ class _Traffic:
         objects: int = ...,
         connections: int = ...,
         request: str = ...,
+        retry: str = ...,
         connection: Literal["fresh", "persistent"] = ...,
     ) -> Mechanism: ...
     def trace(
@@ -1191,7 +1194,7 @@ def tcp(
     control: Mechanism | None = ...,
 ) -> dict[str, Any]: ...
 
-def udp(*, header: str = ...) -> dict[str, Any]: ...
+def udp(*, header: str = ..., echo: bool = ..., echo_dscp: str | int = ...) -> dict[str, Any]: ...
 
 def media(
     *,

@@ -207,13 +207,18 @@ def new_axes(panels: int, height: float) -> tuple[Drawing, list[Axes]]:
 
 
 def new_grid(
-    titles: Sequence[str], columns: int, height: float, *, share_y: Literal["row", "none"] = "none"
+    titles: Sequence[str],
+    columns: int,
+    height: float,
+    *,
+    share_x: Literal["col", "none"] = "col",
+    share_y: Literal["row", "none"] = "none",
 ) -> tuple[Drawing, list[Axes]]:
     """A drawing of page width with small panels, one for each of `titles`, in rows of `columns`.
 
     A row is `height` inches high. Panels of a column share the horizontal axis, whose ticks only
-    the lowest has; those of a row the vertical one if `share_y` is `row`. Places in the last row
-    without a panel stay empty.
+    the lowest has, unless `share_x` is `none`; those of a row the vertical one if `share_y` is
+    `row`. Places in the last row without a panel stay empty.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -223,7 +228,7 @@ def new_grid(
     with rc_context(LOOK | SMALL):
         drawing = Drawing(figsize=(WIDTH, rows * height + LEGEND_ROW), layout="constrained")
         FigureCanvasSVG(drawing)
-        grid = drawing.subplots(rows, columns, sharex="col", sharey=share_y, squeeze=False).flat
+        grid = drawing.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False).flat
         for axis, title in zip(grid, titles, strict=False):
             axis.set_title(title)
         for axis in grid[len(titles) :]:

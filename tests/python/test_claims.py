@@ -269,14 +269,14 @@ def test_runs_and_statistic_nearest_to_a_cell_count() -> None:
     assert {claim.runs for claim in parse_paper(SMALL).claims} == {None}
     text = SMALL.replace("trend =", "runs = 3\ntrend =")
     text = text.replace("point.p = 2", 'point.p = 2, statistic = "highest"')
-    text = text.replace("[19.60, 50.0]", '[19.60, 50.0], runs = 1, statistic = "mean"')
+    text = text.replace("[19.60, 50.0]", '[19.60, 50.0], runs = 10, statistic = "median"')
     claims = by_id(parse_paper(text))
     assert {id: (claim.runs, claim.statistic) for id, claim in claims.items()} == {
         "t1/load0.5/two/udp": (3, Statistic.HIGHEST),
         "t1/load0.5/loss": (3, Statistic.MEAN),
         "t1/load1.0/two/udp": (3, Statistic.HIGHEST),
-        "t1/over/two/udp": (1, Statistic.MEAN),
-        "t1/over/loss": (1, Statistic.MEAN),
+        "t1/over/two/udp": (10, Statistic.MEDIAN),
+        "t1/over/loss": (10, Statistic.MEDIAN),
     }
 
 

@@ -71,6 +71,23 @@ def test_flent_finds_the_fields_that_it_reads(scenario: Path, tmp_path: Path) ->
     assert file.read_bytes() == first
 
 
+def test_flent_pings_are_round_trips(scenario: Path, tmp_path: Path) -> None:
+    """Pings of datagrams that are answered are round-trip times, as flent measures them: twice 7.24
+    ms and, behind up to 21 packets of 2.4 ms and more at the first link, as much as one way; the
+    series that plots look for is of these, though other datagrams come first."""
+    file = tmp_path / "two.flent.gz"
+    ping = "flows.ping={ from = 'A', to = 'B', udp = { echo = true }, traffic = { cbr = "
+    ping += "{ rate = '40 kbit/s', size = '100 B', random_phase = false } } }"
+    words = ["--set", "record.series=200ms", "--flent", str(file), "--set", ping]
+    assert main(["run", str(scenario), *words]) == 0
+    found = json.loads(gzip.decompress(file.read_bytes()))
+    results = found["results"]
+    assert results["Ping (ms) ICMP"] == results["Ping (ms) ping"] != results["Ping (ms) call"]
+    waits = results["Ping (ms) ping"]
+    assert len(waits) == 30
+    assert all(14.48 - 1e-9 < wait < 14.48 + 21 * 2.4 + 6 * 1.2 for wait in waits[15:])
+
+
 def test_single_flows_are_streams_of_their_own(scenario: Path, tmp_path: Path) -> None:
     """Single flows are streams of their own and replace their group: no goodput is counted twice,
     and Jain's index is over the flows."""

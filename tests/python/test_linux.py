@@ -237,6 +237,9 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     ):
         given = ["--set", f"links.bottleneck.queue={queue}"]
         assert told in refused(capsys, str(RED), *given, *one)
+    periodic = "links.bottleneck.impairment={ periodic_loss = { period = 100 } }"
+    told = "netem has no periodic_loss; the nearest is loss"
+    assert told in refused(capsys, str(RED), "--set", periodic, "--allow", "gentle")
     assert 'no link "botleneck"' in refused(capsys, str(RED), "--link", "botleneck", "--dev", "e0")
     assert "allowed is the name of a device" in refused(
         capsys, str(RED), "--link", "bottleneck", "--dev", "eth0; reboot"

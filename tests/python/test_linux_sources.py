@@ -89,6 +89,13 @@ def test_refusals(capsys: pytest.CaptureFixture[str], law: str, told: str) -> No
     assert f"flows.voice.traffic.{told}" in capsys.readouterr().err
 
 
+def test_echoes_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Datagrams that are to be answered are refused by their key path: the program answers none,
+    and round-trip times would be missing without a word."""
+    assert main(["linux", BORROW, "--set", "flows.voice.udp={ echo = true }"]) == 2
+    assert "flows.voice.udp.echo: datagrams.py answers no datagrams" in capsys.readouterr().err
+
+
 def drawn(law: str, *numbers: float) -> Iterator[tuple[float, int]]:
     """Times and sizes of a source."""
     datagrams._DRAWS.seed(7)

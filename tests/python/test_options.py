@@ -97,7 +97,7 @@ def test_without_a_command_there_is_help(forebay: front.Forebay) -> None:
         ("--versoin", 'no option "--versoin" (did you mean "--version"?); see `forebay --help`'),
         ("run one.toml --jsn", 'no option "--jsn" (did you mean "--json"?); see `forebay run'),
         ("run one.toml --format cvs --out o", '--format: "cvs" (did you mean "csv"?); allowed are'),
-        ("reproduce rdn", 'no study "rdn" (did you mean "redn"?); there are af, atm, pcn, redn, '),
+        ("reproduce rdn", 'no study "rdn" (did you mean "redn"?); there are af, atm, cake, '),
         ("run nothing.toml", "nothing.toml: no such file"),
     ],
 )

@@ -18,6 +18,7 @@ from forebay.study.prediction import Prediction, predict, replications_for_predi
 
 Values = NDArray[np.float64]
 MEAN, HIGHEST, LOWEST = Statistic.MEAN, Statistic.HIGHEST, Statistic.LOWEST
+MEDIAN = Statistic.MEDIAN
 T, F, U = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN
 
 # With 99.9 % probability a binomial count of m trials lies within 3.29 standard deviations.
@@ -59,12 +60,31 @@ def test_the_highest_of_normal_runs_by_hand() -> None:
     assert lowest.early_low == pytest.approx(-highest.early_high)
 
 
-def test_of_a_single_run_mean_highest_and_lowest_are_the_same() -> None:
-    """Mean, highest and lowest of a single run have the same interval."""
+def test_the_median_of_normal_runs_by_tables() -> None:
+    """The interval of the median of normal runs is that of their mean with the variance of the
+    median, as printed in tables of order statistics.
+
+    Variances of medians of standard normal values: 0.4487 of three, 0.2868 of five, 0.1661 of nine
+    (Teichroew, Annals of Mathematical Statistics 27, 1956, as order statistics); of four, a quarter
+    of 2 (0.3605 + 0.2359) = 0.2982 (variance and covariance of the two in the middle). 20 values
+    that look normal, of five: t(19, 0.975) s sqrt(0.2868 + 1/20) = 2.093 s * 0.58035.
+    """
+    found = [prediction.median_variance(runs) for runs in (3, 4, 5, 9)]
+    assert found == pytest.approx([0.4487, 0.2982, 0.2868, 0.1661], abs=6e-5)
+    values = normal_scores(20)
+    half = 2.093 * 0.58035 * float(np.std(values, ddof=1))
+    expected = predict(values, 5, MEDIAN)
+    assert (expected.low, expected.high) == pytest.approx((-half, half), rel=1e-3)
+    # It is that of the mean for one and for two, in which a median is a mean.
+    assert [predict(values, n, MEDIAN) for n in (1, 2)] == [predict(values, n) for n in (1, 2)]
+
+
+def test_of_a_single_run_all_statistics_are_the_same() -> None:
+    """Mean, highest, lowest and median of a single run have the same interval."""
     skewed = list(np.random.default_rng(5).exponential(size=50))
     for values in (normal_scores(20), skewed):
         mean, highest, lowest = (predict(values, 1, s) for s in (MEAN, HIGHEST, LOWEST))
-        assert highest == mean
+        assert highest == mean == predict(values, 1, MEDIAN)
         assert (lowest.low, lowest.high) == pytest.approx((mean.low, mean.high))
 
 
@@ -77,7 +97,7 @@ def test_order_statistics_by_enumeration(runs: int, count: int) -> None:
     Counted one by one, 95 % of them must have the highest future value between the two of the k
     that are chosen, and less than that between any two closer on both sides.
     """
-    ranks = prediction._ranks(runs, count)
+    ranks = prediction._ranks(runs, count, HIGHEST)
     assert ranks is not None
     low, high = ranks
     # How many of the k lie below the highest future value, over all arrangements.
@@ -89,6 +109,52 @@ def test_order_statistics_by_enumeration(runs: int, count: int) -> None:
         return sum(below[number] for number in range(low, high)) / below.total()
 
     assert between(low, high) >= 0.95 > between(low + 1, high - 1)
+
+
+@pytest.mark.parametrize(("runs", "count"), [(3, 13), (3, 30), (4, 19), (5, 14)])
+def test_ranks_of_a_median_by_enumeration(runs: int, count: int) -> None:
+    """The median of skewed runs lies between the two replications chosen in 95 % of all
+    arrangements at least, counted one by one; of an odd number of runs in less than 95 % between
+    any two that are closer.
+
+    A place in an arrangement is the number of replications below. The median of an even number lies
+    between the places of the two in the middle, wherever these are.
+    """
+    ranks = prediction._ranks(runs, count, MEDIAN)
+    assert ranks is not None
+    low, high = ranks
+    assert low + high == count + 1  # a median has no direction
+    places: Counter[tuple[int, int]] = Counter()
+    for future in itertools.combinations(range(count + runs), runs):
+        below = [place - smaller for smaller, place in enumerate(future)]
+        places[below[(runs - 1) // 2], below[runs // 2]] += 1
+
+    def between(low: int, high: int) -> float:
+        inside = sum(n for (a, b), n in places.items() if low <= a and b < high)
+        return inside / places.total()
+
+    assert between(low, high) >= 0.95
+    if runs % 2:
+        assert between(low + 1, high - 1) < 0.95
+
+
+def test_skewed_medians_lie_between_ranks() -> None:
+    """The interval of a median of skewed runs is that of the ranks, and moves with any growing
+    function of the values, as medians do: of exponents as of powers.
+
+    Ten of 20 + 10: at least five of them lie above the 19th of 20 with 2.2 % by the counting above,
+    above the 18th with 4.7 %; so the 2nd and the 19th.
+    """
+    exponents = [float(i * i) for i in range(20)]
+    found = predict([2.0**value for value in exponents], 10, MEDIAN)
+    assert (found.low, found.high) == (2.0 ** exponents[1], 2.0 ** exponents[18])
+    assert found.needed == 20
+    beyond = [
+        sum(math.comb(j - 1 + i, i) * math.comb(20 - j + 10 - i, 10 - i) for i in range(6))
+        / math.comb(30, 10)
+        for j in (18, 19)
+    ]
+    assert beyond[1] <= 0.025 < beyond[0]
 
 
 def test_skewed_single_runs_lie_between_extremes_of_39() -> None:
@@ -148,7 +214,7 @@ def test_the_urns_variance_is_that_of_the_normal_interval() -> None:
     values = [0.2 * i / 26 for i in range(26)] + [0.2 + 0.8 * i / 13 for i in range(14)]
     found = predict(values, 10)
     assert found.needed == 39  # not taken for normal
-    low, high = prediction._factors(10, 40, extreme=False, level=0.95)
+    low, high = prediction._factors(10, 40, MEAN, level=0.95)
     spread = float(np.std(values, ddof=1))
     assert found.high - found.low == pytest.approx((high - low) * spread, rel=0.04)
 
@@ -188,6 +254,10 @@ def test_how_many_replications_are_enough() -> None:
     assert replications_for_prediction(3, normal=False) == 39
     assert replications_for_prediction(3, HIGHEST) == replications_for_prediction(3, LOWEST) == 39
     assert replications_for_prediction(3, HIGHEST, normal=False) == 58
+    # Median of 10, variance 0.1383 (tables): k = 19 gives 2.101 / 1.960 * sqrt(1 + 1 / (19 *
+    # 0.1383)) = 1.2596, k = 20 2.093 / 1.960 * sqrt(1 + 1 / 2.766) = 1.2461.
+    assert replications_for_prediction(10, MEDIAN) == 20
+    assert replications_for_prediction(2, MEDIAN) == replications_for_prediction(2)
 
 
 def test_few_replications_decide_only_what_is_far_outside() -> None:
@@ -284,7 +354,12 @@ WORLDS: dict[str, Draw] = {
     "counts": lambda rng, count: rng.poisson(1.0, count).astype(float),
 }
 
-OF = {MEAN: np.mean, HIGHEST: np.max, LOWEST: np.min}
+OF: dict[Statistic, Callable[[Values], float]] = {
+    MEAN: np.mean,
+    HIGHEST: np.max,
+    LOWEST: np.min,
+    MEDIAN: np.median,
+}
 TRIALS = 300
 
 
@@ -334,7 +409,7 @@ def most_alarms(rate: float) -> float:
     return TRIALS * rate + BAND * math.sqrt(TRIALS * rate * (1 - rate))
 
 
-CASES = [(1, MEAN), (3, MEAN), (10, MEAN), (3, HIGHEST), (3, LOWEST)]
+CASES = [(1, MEAN), (3, MEAN), (10, MEAN), (3, HIGHEST), (3, LOWEST), (3, MEDIAN), (10, MEDIAN)]
 
 
 @pytest.fixture
@@ -364,7 +439,8 @@ def test_a_confidence_interval_would_be_the_wrong_model(runs: int, statistic: St
 
     Of normal values the mean of n lies outside the confidence interval of ten with the probability
     that |t(9)| > 2.262 / sqrt(1 + 10/n): 50 % for n = 1, 30 % for n = 3, 15 % for n = 10; the
-    highest and lowest more often than a single one.
+    highest and lowest more often than a single one, and the median, which varies more than the
+    mean, more often than that.
     """
     outside, _ = false_alarms(WORLDS["normal"], runs, statistic, by_confidence)
     assert outside > most_alarms(0.05)
@@ -376,7 +452,7 @@ def test_a_wrong_model_is_put_outside(runs: int, statistic: Statistic) -> None:
     """A wrong model is put outside.
 
     Values whose mean is eight standard deviations off: the highest of three of them is at least as
-    high as any one, below 8 - 3 with a probability of 0.1 %, and so for lowest and mean. Normal or
+    high as any one, below 8 - 3 with a probability of 0.1 %, and so for the others. Normal or
     empirical, no interval of 60 replications reaches 5 from the mean, where one value in 3.5
     million lies.
     """

@@ -22,6 +22,8 @@ EVERYTHING = """
 name = "everything"
 duration = "1 s"
 record.classes = true
+record.waits = true
+record.synchronization = "100 ms"
 
 [links.wire]
 queue = { wrr = { classify = "precedence", classes = ["droptail"] } }
@@ -81,7 +83,7 @@ rate = "1 Mbit/s"
 [flows.spread]
 from = ["e", "f"]
 to = ["e", "f"]
-udp = {}
+udp = { echo = true }
 traffic = { cbr = { rate = "8 kbit/s", size = "100 B" } }
 
 [switches.a]
@@ -114,8 +116,11 @@ ASKED = {
     "paced": ("file", "nominal_bps"),
     "policing": ("file", "dropped"),
     "lateness": ("file", "least_delay_s"),
+    "round_trips": ("spread", "mean_rtt_s"),
     "rings": ("metro", "throughput_bps"),
     "switches": ("a", "mean_used_bytes"),
+    "waits": ("wire", "p95_s"),
+    "synchronization": ("wire", "loss_events"),
     "pairs": ("spread.e-f", "sent_packets"),
     "tags": ("quiet", "sent_packets"),
     "transfers_by_tag": ("quiet", "mean_completion_s"),

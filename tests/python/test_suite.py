@@ -4,122 +4,32 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import front
 import pytest
+import small_suite
 
 from forebay.errors import UserError
+from forebay.pages.page import coded
 from forebay.suite.cells import Asked, Cell, cells_of
 from forebay.suite.definition import load_definition
 from forebay.suite.folders import suite_folder
 from forebay.suite.laws import law_of
+from forebay.suite.report import report_of
+from forebay.suite.tables import section_tables
 from forebay.suite.template import filled, parameters
 from forebay.suite.trade_off import ellipse_of
 
-SUITE = """
-[suite]
-title = "A small one"
-source = "here"
-law = "queue"
-baseline = ["droptail"]
-places = ["links.core.queue"]
-fill = { limit = "{buffer}" }
-metrics = ["goodput", "delay", "loss"]
-trade_off = ["delay", "goodput"]
-replications = 4
-quick = 2
-
-[parameters]
-rate = "8 Mbit/s"
-buffer = "50 ms"
-flows = "1"
-noise = "500 kbit/s"
-
-[metrics.goodput]
-quantity = "sum(groups[*].goodput)"
-words = "goodput"
-better = "more"
-headline = true
-
-[metrics.delay]
-quantity = "groups.bulk.p95_queueing_delay"
-words = "delay"
-better = "less"
-headline = true
-
-[metrics.loss]
-quantity = "groups.bulk.loss_ratio"
-words = "loss"
-better = "less"
-
-[metrics.share]
-quantity = "groups.{of}.share"
-words = "share of {of}"
-
-[cells.one]
-title = "one flow"
-section = "1"
-weight = "must"
-scenario = "line.toml"
-
-[cells.two]
-title = "two kinds of flows"
-section = "2"
-weight = "may"
-scenario = "line.toml"
-also = ["share"]
-classes = ["bulk", "noise"]
-parameters = { flows = "2" }
-marking = { "flows.bulk.tcp.ecn" = true }
-each = [{ id = "slow", noise = "100 kbit/s" }, { id = "fast", noise = "1 Mbit/s" }]
-checks = [{ metric = "loss", least = "0 %", most = "100 %", text = "a loss ratio is a share" }]
-
-[[choices]]
-open = "the rate"
-chosen = "8 Mbit/s"
-reason = "as good as any"
-"""
-
-LINE = """
-duration = "12 s"
-warm_up = "2 s"
-
-[links.core]
-from = "A"
-to = "B"
-rate = "{rate}"
-delay = "10 ms"
-queue.droptail.limit = "{buffer}"
-
-[flows.bulk]
-from = "A"
-to = "B"
-count = "{flows:whole}"
-start = { uniform = ["0 s", "20 ms"] }
-tcp = {}
-
-[flows.noise]
-from = "A"
-to = "B"
-udp = {}
-traffic = { poisson = { rate = "{noise}", size = "200 B" } }
-"""
+ECN_WORDS = "ecn = true in cells with ECN, else false"
 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A suite of three cells, found by `FOREBAY_SUITES`; the current folder is empty."""
-    folder = tmp_path / "suites" / "small"
-    folder.mkdir(parents=True)
-    (folder / "suite.toml").write_text(SUITE)
-    (folder / "line.toml").write_text(LINE)
-    monkeypatch.setenv("FOREBAY_SUITES", str(folder.parent))
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    return folder
+    """The small suite; the current folder is empty."""
+    return small_suite.placed(tmp_path, monkeypatch)
 
 
 def rows_of(document: dict[str, Any], cell: str, quantity: str) -> dict[str, dict[str, Any]]:
@@ -160,13 +70,19 @@ def test_braces_are_exact_quantities() -> None:
 
 @pytest.mark.parametrize(
     ("told", "why"),
-    [("{rat}", 'did you mean "rate"'), ("{rate * rate}", "are in"), ("{rate / 0}", "no value")],
+    [
+        ("{rat}", 'did you mean "rate"'),
+        ("{rate * rate}", "is in bit²/s²"),
+        ("{rate / 0}", "no value"),
+        ("{rate / 80 Mbit/s:whole}", "is 0.125, which is none when rounded"),
+    ],
 )
 def test_wrong_braces_are_refused(told: str, why: str) -> None:
     """Wrong braces are refused by their place: a suite is written by hand."""
     known = parameters({"rate": "10 Mbit/s"}, "here")
-    with pytest.raises(UserError, match=r"file\.key"):
+    with pytest.raises(UserError, match=r"file\.key") as caught:
         filled({"key": told}, known, "file")
+    assert why in str(caught.value)
 
 
 def test_an_ellipse_has_the_axes_of_its_covariance() -> None:
@@ -190,9 +106,10 @@ def test_lists_name_suites_and_cells(small: Path, forebay: front.Forebay) -> Non
     names = [cell["name"] for cell in json.loads(forebay("suite", "small", "--list", "--json").out)[
         "cells"
     ]]  # fmt: skip
-    assert names == ["one", "two/slow", "two/slow/ecn", "two/fast", "two/fast/ecn"]
+    assert names == ["one", "two/slow", "two/slow/ecn", "two/fast", "two/fast/ecn", "vary/one"]
     assert all(name in told for name in names)
-    assert "5 cells" in told
+    assert "5 cells, and 1 that run only by name" in told
+    assert "not simulated: 3 three flows: two are enough" in told
 
 
 @pytest.mark.parametrize(
@@ -221,6 +138,37 @@ def test_a_parameter_that_a_law_lacks_is_refused(small: Path, forebay: front.For
     assert 'mine.toml: targt: codel has no such parameter (did you mean "target"?)' in told
 
 
+def test_a_wrong_value_is_said_of_its_file(small: Path, forebay: front.Forebay) -> None:
+    """A value that a law does not take is said of the file that has it: its author knows no other
+    file."""
+    Path("mine.toml").write_text("target = 2\n")
+    told = forebay.refused("suite", "small", "--queue", "codel:mine.toml")
+    assert "mine.toml: target: 2 has no unit" in told
+    assert "--set" not in told
+    told = forebay.refused("suite", "small", "--queue", "choke")
+    assert "choke: of: is missing; it takes a queue" in told
+    assert "choke:FILE.toml sets parameters" in told
+
+
+def test_classes_of_traffic_have_rows_of_their_own() -> None:
+    """Quantities of classes are rows beside each other, not columns: ten classes of three
+    quantities would be a table that no page holds."""
+    rows = [
+        {
+            "cell": "one", "column": "law", "quantity": f"share{'.' if part else ''}{part}",
+            "class": part, "words": f"share of {part}" if part else "share", "unit": "share",
+            "headline": False, "mean": mean, "low": mean, "high": mean, "note": "",
+        }
+        for part, mean in (("", 1.0), ("web", 0.25), ("bulk", 0.75))
+    ]  # fmt: skip
+    cell = {"name": "one", "section": "1", "title": "One", "weight": "must"}
+    (section,) = section_tables({"cells": [cell], "rows": rows})
+    assert section.whole.names == [("one", "law")]
+    assert section.classes.names == [("one", "law", "web"), ("one", "law", "bulk")]
+    (column,) = section.classes.columns
+    assert [row and row["mean"] for row in column.rows] == [0.25, 0.75]
+
+
 @pytest.mark.long
 def test_laws_stand_beside_the_baseline(small: Path, forebay: front.Forebay) -> None:
     """Every cell has the baseline beside the laws, with the same buffer and random numbers, in
@@ -229,6 +177,13 @@ def test_laws_stand_beside_the_baseline(small: Path, forebay: front.Forebay) -> 
     words = ("suite", "small", "--queue", "codel", "--queue", "codel:fast.toml", "--quick")
     document = json.loads(forebay(*words, "--out", "o", "--json").out)
     assert [each["label"] for each in document["columns"]] == ["droptail", "codel", "codel:fast"]
+    fixed, filled_in, work = (row["answers"] for row in document["report"])
+    assert fixed[0] == "none"  # tail drop has a limit, and cells set that
+    assert "target = 5 ms" in fixed[1]
+    assert "target" not in fixed[2]
+    assert filled_in == ["limit = buffer", *(2 * [f"limit = buffer, {ECN_WORDS}"])]
+    assert work == ["", "", ""]
+    assert Path("o/table.md").read_text().count("for the author") == 3
     delays = rows_of(document, "two/fast", "delay")
     # CoDel keeps the queue at its target (RFC 8289); tail drop lets flows of TCP fill 50 ms.
     assert delays["codel:fast"]["mean"] < delays["codel"]["mean"] < delays["droptail"]["mean"]
@@ -256,6 +211,52 @@ def test_marking_cells_have_ecn_on_both_sides(small: Path) -> None:
         assert text.count('limit = "50 ms"') == 1
 
 
+def test_a_place_fills_parameters_of_its_own(small: Path) -> None:
+    """A place gives a law that has such a parameter its value there, and others nothing: a shaper
+    goes by the rate of its own link."""
+    path = small / "suite.toml"
+    place = '[{ at = "links.core.queue", fill = { rate = "{rate / 2}" } }]'
+    path.write_text(path.read_text().replace('["links.core.queue"]', place))
+    cell = cells(small, "cake")[0]
+    told = [cell.scenario(column) for column in cell.sweep.axes[0]]
+    assert ['rate = "4 Mbit/s"' in each for each in told] == [False, True]
+    filled_in = report_of(load_definition(small), [law_of("cake", "queue", "--queue")])[1]
+    assert "rate = rate / 2" in filled_in["answers"][0]
+
+
+def test_a_suite_that_asks_nothing_shows_sources_and_parameters(small: Path) -> None:
+    """Sources and parameters of laws are shown where a suite has no `report`: a table of results
+    without them says not what was run."""
+    path = small / "suite.toml"
+    asked = re.compile(r"^\[\[report]].*?(?=^\[\[choices]])", re.DOTALL | re.MULTILINE)
+    path.write_text(asked.sub("", path.read_text()))
+    rows = report_of(load_definition(small), [law_of("codel", "queue", "--queue")])
+    source, given, filled_in, fixed = (row["answers"][0] for row in rows)
+    assert "RFC 8289" in source
+    assert given == "none"
+    assert filled_in == f"limit = buffer, {ECN_WORDS}"
+    assert "target = 5 ms" in fixed
+
+
+@pytest.mark.long
+def test_quick_leaves_cells_out(small: Path, forebay: front.Forebay) -> None:
+    """A quick run leaves out what the suite says, and tells, unless one names cells."""
+    told = forebay("suite", "small", "--quick", "--out", "o")
+    assert "left out by --quick: */slow*" in told.out
+    rows = json.loads(Path("o/table.json").read_text())["rows"]
+    assert {row["cell"] for row in rows} == {"one", "two/fast", "two/fast/ecn"}
+    named = forebay("suite", "small", "--quick", "--cells", "two/slow", "--json")
+    assert {row["cell"] for row in json.loads(named.out)["rows"]} == {"two/slow"}
+
+
+def test_an_unknown_grid_is_refused(small: Path, forebay: front.Forebay) -> None:
+    """A grid that there is not is refused with the nearest name: suites are written by hand."""
+    path = small / "suite.toml"
+    path.write_text(path.read_text().replace('each = "speeds"', 'each = "speed"'))
+    told = forebay.refused("suite", "small", "--list")
+    assert 'cells."two".each: no grid "speed" (did you mean "speeds"?)' in told
+
+
 def cells(folder: Path, *names: str) -> list[Cell]:
     """The cells of a suite with these laws beside its baseline."""
     suite = load_definition(folder)
@@ -277,10 +278,14 @@ def test_a_check_that_fails_is_status_1(
     words = ("suite", "small", "--queue", "codel", "--cells", "two/fast", "--quick", "--json")
     told = forebay(*words)
     assert told.status == status
-    (check,) = json.loads(told.out)["checks"]
-    assert check["column"] == "codel"
-    assert check["holds"] == (status == 0)
-    assert ("check fails" in told.err) == (status == 1)
+    checks = json.loads(told.out)["checks"]
+    assert {each["column"]: (each["of"], each["holds"]) for each in checks} == {
+        "droptail": ("baseline", status == 0),
+        "codel": ("laws", status == 0),
+    }
+    assert ("check fails: two/fast, codel: " in told.err) == (status == 1)
+    alone = forebay(*words[:2], *words[4:])
+    assert alone.status == 0, "what the baseline does decides nothing"
 
 
 @pytest.mark.long
@@ -362,3 +367,30 @@ def test_rfc7928_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"count = {count}\n" in cell.scenario(cell.sweep.axes[0][0])
     for cell in found:
         assert len(plan(cell.sweep)) == (1 if cell.name == "two-aqms/ii" else 2), cell.name
+
+
+@pytest.mark.usefixtures("small")
+def test_a_report_is_built_of_the_files_alone(forebay: front.Forebay) -> None:
+    """`forebay report` makes the same page and tables of a folder again, without the suite or its
+    laws: results are shown years after them. A damaged file is named."""
+    words = ("suite", "small", "--queue", "codel", "--cells", "*/fast*", "--quick", "--out", "o")
+    forebay(*words, "--json")
+    page, table = Path("o/report.html"), Path("o/tables.tex")
+    made = page.read_text()
+    for path in re.findall(r'href="(cells/[^"]+)"', made):
+        assert (Path("o") / path).is_file()
+    assert made.count('href="cells/codel/') == 2
+    page.unlink()
+    forebay("report", "o")
+    assert page.read_text() == made
+    assert forebay("report", "o", "--format", "latex").out == table.read_text()
+    path = Path("o/table.json")
+    path.write_text(path.read_text().replace('"checks"', '"check"'))
+    assert "o/table.json: damaged: checks: missing" in forebay.refused("report", "o")
+
+
+def test_sentences_of_pages_show_code() -> None:
+    """What stands between backticks is code on a page, and never markup: names of laws and cells
+    come from files of others."""
+    assert coded("run `a <b>` & go") == "run <code>a &lt;b&gt;</code> &amp; go"
+    assert coded("one ` alone <i>") == "one ` alone &lt;i&gt;"

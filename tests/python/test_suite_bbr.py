@@ -12,7 +12,8 @@ import pytest
 
 from forebay.errors import UserError
 from forebay.run.jobs import Run
-from forebay.run.measured import Measured, Recording, calls_of, measured, part_of, plan_of
+from forebay.run.measured import Recording, calls_of, measured, part_of, plan_of
+from forebay.run.quantities import Measured
 from forebay.run.sweep import plan
 from forebay.suite.bbr import DOWN, MSS, UP, Trace
 from forebay.suite.cells import Asked, Cell, cells_of
@@ -178,7 +179,7 @@ def test_functions_measure_runs(tmp_path: Path) -> None:
     assert set(calls_of(tmp_path)) == {"twice", "lacking", "broken"}
     calls = {"a": ("twice", ""), "b": ("lacking", "bulk")}
     first = plan_of(tmp_path, calls, {"rate": 4.0})
-    document = measured(Run({"links": []}), first).document
+    document = {"measured": measured(Run({"links": []}), first)}
     number = symbolised("number")
     assert Measured("a", number).of(document).value == 8.0
     assert Measured("b", number).of(document).value is None

@@ -48,7 +48,8 @@ SERIES = {
     "mean_encoder_bps": "Media: mean over the group of the rate for which the latest frame was "
     "made; of a single flow `encoder_bps`.",
     "waiting_bytes": "Media: packets that wait in the sender, of a group of one flow.",
-    "rtt_s": "Media: round-trip time of the latest report, of a group of one flow.",
+    "rtt_s": "Of a group of one flow. Media: round-trip time of the latest report. UDP with "
+    "`echo`: that of the latest datagram that came back.",
     "mean_scale": "Paced sources: mean over those in a session of the rate over the nominal rate; "
     "no number if there are none.",
     "mean_cwnd_bytes": "TCP: mean congestion window in bytes.",
@@ -245,7 +246,7 @@ PLANNED = {
 
 DRAWN = {
     "runs": "How many runs the paper says that the value is from.",
-    "statistic": "What it is of them: `mean`, `highest` or `lowest`.",
+    "statistic": "What it is of them: `mean`, `highest`, `lowest` or `median`.",
     "predicted_low": "Lower end of the 95 % interval in which such a value is to be expected, its "
     "rounding included; null with a single replication.",
     "predicted_high": "Upper end.",

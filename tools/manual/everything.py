@@ -9,13 +9,17 @@ from manual.writing import parameters, toml
 
 __all__ = ["everything"]
 
+CBR = {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}
+RECORDS = ("adjustments", "calls", "classes", "delays", "jitter", "losses", "paces", "reductions",
+           "transfers", "waits")  # fmt: skip
+"""Records that are switched on."""
+
 
 def everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
     head = ['duration = "20 ms"', 'hosts.a0.tags = ["some"]']
-    record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
-    record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
-    record += ["classes = true", "jitter = true", "losses = true"]
+    record = ["[record]", 'series = "10 ms"', "trace = 100", 'synchronization = "100 ms"']
+    record += [f"{name} = true" for name in RECORDS]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         ends = {"from": f"a{number}", "to": f"b{number}"}
         link: dict[str, Any] = {**ends, "rate": "10 Mbit/s", "tags": ["all"]}
@@ -50,11 +54,11 @@ def everything() -> str:
             head.append(f"rings.r{number} = {toml(ring | {'fairness': mechanism})}")
             # A ring and a link join two nodes once: the link leads on.
             link["from"] = f"d{number}"
-            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+            flow |= {"traffic": CBR, "udp": {"echo": True}}
         else:
             head += _on_node(page.kind, mechanism, ends["from"])
             link |= _on_link(page.kind, mechanism)
-            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
+            flow |= {"traffic": CBR, "udp": {}}
             flow |= _between(page.kind, mechanism, ends["from"])
         head += [f"links.l{number} = {toml(link)}", f"flows.f{number} = {toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.

@@ -14,8 +14,11 @@ from manual.sources import Page
 
 __all__ = ["navigation"]
 
-STUDY = {"results.md": "Every claim", "transports.md": "Other transports"}
-"""Parts of a study beside its index."""
+PARTS = {
+    "studies": {"results.md": "Every claim", "transports.md": "Other transports"},
+    "suites": {"results.md": "Every cell"},
+}
+"""Parts of a study, or of the record of a suite, beside its index."""
 
 
 def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
@@ -42,19 +45,33 @@ def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
             examples.append({name.title(): _entries(found)})
     reference = [page for page in pages if page.target in rest and _is_reference(page)]
     taken("reference/")
-    studies: list[dict[str, Any]] = [{"Conclusions": rest.pop("transports.md").target}]
-    by_study = sorted(taken("studies/"), key=lambda page: page.target)
-    for name, (first, *others) in groupby(by_study, key=lambda page: page.target.split("/")[1]):
-        parts = [{STUDY[page.target.rsplit("/", 1)[1]]: page.target} for page in others]
-        studies.append({f"{name}: {first.title}": [first.target, *parts]})
+    conclusions = {"Conclusions": rest.pop("transports.md").target}
+    studies = [conclusions, *_parted(taken("studies/"))]
+    suites = _parted(taken("suites/"))
     return [
         home,
         *learn,
         {"Examples": examples},
         {"Reference": _entries(reference)},
         {"Studies": studies},
+        {"Suites": suites},
         {"Project": _entries(sorted(rest.values(), key=order))},
     ]
+
+
+def _parted(pages: Sequence[Page]) -> list[dict[str, Any]]:
+    """The pages of studies or suites, those of one folder together, its index first."""
+    entries: list[dict[str, Any]] = []
+    ordered = sorted(pages, key=lambda page: page.target)
+    for name, (first, *others) in groupby(ordered, key=lambda page: page.target.split("/")[1]):
+        parts = [_part(page) for page in others]
+        entries.append({f"{name}: {first.title}": [first.target, *parts]})
+    return entries
+
+
+def _part(page: Page) -> dict[str, str]:
+    kind, _, name = page.target.split("/")
+    return {PARTS[kind][name]: page.target}
 
 
 def _is_reference(page: Page) -> bool:

@@ -19,6 +19,10 @@ from forebay.drawing import COLOURS, DOTTED, INK, NARROW, Figure, finished, new_
 from forebay.laws import load
 from forebay.run.store import write_text
 from forebay.stats import summarize
+from forebay.suite.cells import Asked, cells_of
+from forebay.suite.definition import load_definition
+from forebay.suite.folders import suite_folder
+from forebay.suite.laws import law_of
 from manual.sources import ROOT
 
 __all__ = ["PICTURES", "block", "pictures"]
@@ -184,6 +188,29 @@ def _blue() -> Figure:
     return finished(drawing, [axes], "BLUE looks for its probability", "", identity="blue")
 
 
+def _draft() -> Figure:
+    folder = suite_folder("ccwg")
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "steady.py"
+        path.write_text(block("tutorial/8-a-draft-of-your-own.md", "steady.py"), encoding="utf-8")
+        load(path)
+        laws = [law_of("steady", "control", "--control")]
+        others = [law_of("cubic", "control", "--control")]
+        asked = Asked(laws, others, cells="versus/1-1/cubic")
+        (cell,) = cells_of(folder, load_definition(folder), asked)
+        network = Network.from_text(cell.scenario(cell.sweep.axes[0][0])).record(series="500 ms")
+        results = network.run()
+    drawing, axes = _axis(2.4)
+    lines = {"steady": "flows.new", "CUBIC": "flows.other", "CUBIC alone": "flows.alone"}
+    for number, (name, row) in enumerate(lines.items()):
+        table = results.series[row]
+        rates = [rate / 1e6 for rate in table["goodput_bps"].to_pylist()]
+        times = table["time_s"].to_pylist()
+        axes.plot(times, rates, color=COLOURS[number], ls=("-", "--", ":")[number], label=name)
+    axes.set(xlabel="time (s)", ylabel="goodput (Mbit/s)", xlim=(0, 30), ylim=(0, None))
+    return finished(drawing, [axes], "One flow beside one of CUBIC", "", identity="draft")
+
+
 def _intervals() -> Figure:
     network = Network.from_text(block("tutorial/4-sweeps-and-statistics.md", "mm1.toml"))
     network.set("duration", "21 s")
@@ -221,6 +248,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "voice": _voice,
     "reroute": _reroute,
     "blue": _blue,
+    "draft": _draft,
     "intervals": _intervals,
     "delays": _delays,
 }

@@ -23,6 +23,9 @@ SUBJECTS = {
     "redn": "Adaptive REDn gateways and adaptive token buckets, TCP at 200 to 400 Mbit/s",
     "atm": "rate-based congestion control on a satellite ATM link",
     "rpr": "fairness on a resilient packet ring, SRP-fa against VoQ",
+    "cake": "Piece of CAKE: classes and flows through a shaper of 1 and 10 Mbit/s",
+    "dctcp": "DCTCP against TCP in data centres: queues, incast, shared buffers",
+    "l4s": "Prague beside CUBIC through DualPI2, a FIFO and single queues of RFC 3168",
 }
 """The studies in the order of README.md, with what they are about."""
 
@@ -76,7 +79,7 @@ def surviving(document: Document) -> tuple[int, dict[str, str]]:
 def transports() -> str:
     """docs/transports.md."""
     lines = [*HEAD]
-    for name in ("af", "redn"):
+    for name in ("af", "redn", "cake", "dctcp", "l4s"):
         lines += ["", f"## {name}: {SUBJECTS[name]}", "", *study_lines(name)]
     lines += ["", f"## rpr: {SUBJECTS['rpr']}", "", *ring_lines()]
     return "\n".join([*lines, *TAIL]) + "\n"
@@ -169,7 +172,7 @@ HEAD = [
     "<!-- made by `make docs` of the studies' records; do not edit -->",
     "",
     *wrapped(
-        "The documents of the studies are of 1999 to 2007, and their senders are those of their "
+        "The documents of the studies are of 1999 to 2020, and their senders are those of their "
         "time. Here the same networks carry CUBIC, BBR and, where packets are marked, Prague. "
         "Every grid point is run with the study's own transport and with the others, on the same "
         "random numbers, and the study's own predicates say whether a sentence of the paper holds."

@@ -90,11 +90,15 @@ def _recorded(run: Run) -> list[str]:
     meanings = _series_meanings()
     for column in series.keys() - meanings.keys():
         _refuse_unlike(f"Table `{series[column]}`", {}, [column])
+    # The rows of the same name, of which the table has those with packets.
+    waits = {c.name: c.meaning for c in columns("waits").values() if c.name != "name"}
+    waits = {"link": "The link.", **waits}
     lines = _columns("Tables `series/...`", _SERIES_HEAD, meanings, series)
     for name, head, meanings in (
         ("delays", "With `record.delays`.", DELAYS),
         ("jitter", "With `record.jitter`; groups without a pair have no row.", JITTER),
         ("loss_runs", "With `record.losses`.", LOSS_RUNS),
+        ("waits", _WAITS_HEAD, waits),
         ("transfers", _TRANSFER_LOG_HEAD, TRANSFER_LOG),
         ("calls", _CALL_LOG_HEAD, CALL_LOG),
         ("admission", "With `record.calls`.", ADMISSION),
@@ -254,6 +258,10 @@ With `record.paces`: a row for each change of the rate of a paced source."""
 
 _TRANSFER_LOG_HEAD = """\
 With `record.transfers`: a row for each transfer that is completed."""
+
+_WAITS_HEAD = """\
+With `record.waits`; links at which nothing was transmitted have no row. The same stands in the rows
+`waits` of the results."""
 
 _CALL_LOG_HEAD = """\
 With `record.calls`: a row for each thing that happens to a flow of a call."""

@@ -23,6 +23,8 @@ COMMITTED = (
     "studies/*/README.md",
     "studies/*/results.md",
     "studies/*/transports.md",
+    "suites/*/README.md",
+    "suites/*/results.md",
     "bench/**/README.md",
     "validation/**/README.md",
 )
@@ -75,7 +77,8 @@ def _target(source: str) -> str:
     folder, _, name = source.removeprefix("docs/").rpartition("/")
     if name != "README.md":
         return f"{folder}/{name.lower()}".lstrip("/")
-    return f"{folder}/index.md".lstrip("/") if folder[:8] in ("", "studies/") else f"{folder}.md"
+    is_part = not folder or folder.startswith(("studies/", "suites/"))
+    return f"{folder}/index.md".lstrip("/") if is_part else f"{folder}.md"
 
 
 def _examples() -> Page:

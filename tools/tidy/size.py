@@ -16,7 +16,7 @@ CODE = (".css", ".h", ".html", ".mjs", ".py", ".rs", ".sh", ".ts")
 """Endings of files that people write and that a formatter does not make fit; lines of prose and
 data may be wide."""
 
-WRITTEN = ("studies/*/results.md",)
+WRITTEN = ("studies/*/results.md", "suites/*/results.md")
 """Pages that commands write."""
 
 WHY_FILE = "a file is one idea, and what is on it must fit into one head"

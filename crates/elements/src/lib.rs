@@ -12,6 +12,7 @@ pub mod link;
 pub mod media;
 pub mod paced;
 pub mod policer;
+mod ranges;
 mod registry;
 pub mod ring;
 mod rows;

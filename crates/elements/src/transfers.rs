@@ -13,6 +13,10 @@ use crate::rows::{Row, RowKind, RowsOf, TagCount};
 const SIZE_LIMITS: [u64; 3] = [10_000, 100_000, 1_000_000];
 const SIZES: usize = SIZE_LIMITS.len() + 1;
 
+/// A start-up time above this is slow: the first retransmission timeout, so that a SYN, its answer
+/// or a request was lost (RFC 6298, section 2.1).
+const SLOW_STARTUP: Span = Span::from_s(1);
+
 /// Slowdowns are counted in millionths.
 const SLOWDOWN: f64 = 1e-6;
 
@@ -47,6 +51,18 @@ columns! {
         pub p999_completion_s: Option<f64> = Seconds over completed,
         /// The longest completion time in seconds.
         pub max_completion_s: Option<f64> = Seconds over completed,
+        /// Transfers begun of which the first data arrived, each request of a client by itself.
+        pub started: u64 = Number,
+        /// Mean start-up time in seconds: from the beginning, by a write or the first packet of a
+        /// request, until the application at the far end has the first data; with a handshake where
+        /// the connection has one, and all that is lost until then (RFC 7928, section 2.2).
+        pub mean_startup_s: Option<f64> = Seconds over started,
+        /// The start-up time in seconds that 95 % do not exceed.
+        pub p95_startup_s: Option<f64> = Seconds over started,
+        /// The start-up time in seconds that 99 % do not exceed.
+        pub p99_startup_s: Option<f64> = Seconds over started,
+        /// Share of start-up times above 1 s.
+        pub slow_startup_ratio: Option<f64> = Share over started,
         /// Mean slowdown: the completion time over the time that the same segments take, sent at
         /// once, on the same links when these are empty.
         pub mean_slowdown: Option<f64> = Number as "slowdown" over completed,
@@ -73,6 +89,9 @@ columns! {
 #[derive(Default)]
 pub struct TransferCount {
     completion: Distribution,
+    /// Start-up times, and how many of them are [slow](SLOW_STARTUP).
+    startup: Distribution,
+    slow: u64,
     slowdown: Distribution,
     by_size: [Distribution; SIZES],
     queued: u64,
@@ -156,6 +175,8 @@ struct Progress {
     /// Bytes handed to the application so far, and bytes of the transfers completed.
     arrived: u64,
     completed: u64,
+    /// True if the first data of the next transfer arrived.
+    started: bool,
     /// Time at which the last transfer was completed.
     last: Time,
     /// The first transfer that is not completed.
@@ -195,7 +216,8 @@ impl TransferMeter {
             let before = Written { at: *start, end: 0 };
             let next = write_after(before, &mut *applications, index, stop);
             let last = Time::ZERO;
-            Progress { arrived: 0, completed: 0, last, next, later: VecDeque::new() }
+            let later = VecDeque::new();
+            Progress { arrived: 0, completed: 0, started: false, last, next, later }
         };
         let flows = starts.iter().enumerate().map(progress).collect();
         Self { applications, flows, stop, path, count: TransferCount::default() }
@@ -212,9 +234,14 @@ impl TransferMeter {
         let index = index as usize;
         let flow = &mut self.flows[index];
         let Written { at, end } = flow.next;
+        if flow.arrived > flow.completed && !flow.started {
+            flow.started = true;
+            self.count.add_start(now.since(at));
+        }
         if flow.arrived < end {
             return None;
         }
+        flow.started = false;
         let bytes = end - flow.completed;
         flow.completed = end;
         let queued = flow.last > at;
@@ -265,6 +292,12 @@ impl TransferCount {
     /// Sets the number of transfers that have begun and are not completed.
     pub(crate) fn set_unfinished(&mut self, unfinished: u64) {
         self.unfinished = unfinished;
+    }
+
+    /// The first data of a transfer arrived `took` after its beginning.
+    pub(crate) fn add_start(&mut self, took: Span) {
+        self.startup.record(took.ps());
+        self.slow += u64::from(took > SLOW_STARTUP);
     }
 
     /// A transfer was completed at `now`; `queued` says whether it waited for another.
@@ -319,6 +352,8 @@ impl TagCount for TransferCount {
 
     fn merge(&mut self, other: &Self) {
         self.completion.merge(&other.completion);
+        self.startup.merge(&other.startup);
+        self.slow += other.slow;
         self.slowdown.merge(&other.slowdown);
         self.by_size.iter_mut().zip(&other.by_size).for_each(|(own, more)| own.merge(more));
         self.queued += other.queued;
@@ -337,7 +372,8 @@ impl TransferResult {
     pub fn of(name: String, count: &TransferCount) -> Self {
         let seconds = |ps: f64| ps / PS_PER_S as f64;
         let factor = |millionths: f64| millionths * SLOWDOWN;
-        let TransferCount { completion, slowdown, by_size, .. } = count;
+        let TransferCount { completion, startup, slowdown, by_size, .. } = count;
+        let started = startup.count();
         let completion_at = |p| completion.quantile(p).map(seconds);
         let by_size_at = |p| by_size.iter().map(|own| own.quantile(p).map(factor)).collect();
         Self {
@@ -352,6 +388,11 @@ impl TransferResult {
             p99_completion_s: completion_at(0.99),
             p999_completion_s: completion_at(0.999),
             max_completion_s: completion.most().map(seconds),
+            started,
+            mean_startup_s: startup.mean().map(seconds),
+            p95_startup_s: startup.quantile(0.95).map(seconds),
+            p99_startup_s: startup.quantile(0.99).map(seconds),
+            slow_startup_ratio: (started > 0).then(|| count.slow as f64 / started as f64),
             mean_slowdown: slowdown.mean().map(factor),
             p50_slowdown: slowdown.quantile(0.5).map(factor),
             p99_slowdown: slowdown.quantile(0.99).map(factor),
@@ -452,6 +493,10 @@ mod tests {
         // Quantiles are those of a histogram with buckets of a 128th.
         assert!((result.p50_completion_s.unwrap() / 25e-3 - 1.0).abs() < 1.0 / 128.0);
         assert!((result.p99_completion_s.unwrap() / 50e-3 - 1.0).abs() < 1.0 / 128.0);
+        // First data of the first at 20 ms, of the second in the segment that ends the first, at 35
+        // ms, and of the third in that which ends the second, at 80 ms: after 10, 5 and 10 ms.
+        assert_eq!((result.started, result.slow_startup_ratio), (3, Some(0.0)));
+        assert!((result.mean_startup_s.unwrap() - 25e-3 / 3.0).abs() < 1e-15);
         // On the empty link: 6.08 ms for 1000 B in two segments, 5.54 for 500, 6.58 for 1500.
         let slowest = 50.0 / 5.54;
         assert!((result.p99_slowdown.unwrap() / slowest - 1.0).abs() < 1.0 / 128.0);
@@ -470,6 +515,7 @@ mod tests {
         meter.count(at(500)).reset(at(500));
         let none = TransferResult::of("x".to_owned(), meter.count(at(600)));
         assert_eq!((none.completed, none.unfinished, none.mean_completion_s), (0, 1, None));
+        assert_eq!((none.started, none.mean_startup_s, none.slow_startup_ratio), (0, None, None));
     }
 
     /// Transfers are classed by size: classes begin at their lower limit.

@@ -4,7 +4,7 @@
 use std::any::Any;
 
 use forebay_kernel::Streams;
-use forebay_network::{Element, ElementCounters, RouteId};
+use forebay_network::{Element, ElementCounters, FlowCount, RouteId};
 use forebay_parameters::{Category, Problem, Section};
 use forebay_units::{Rate, Size, Span};
 
@@ -294,6 +294,9 @@ pub trait CountersOf {
 
     /// Those of the senders' element at this place, or of the `receivers`.
     fn counters(&mut self, receivers: bool, at: usize) -> Option<&dyn Any>;
+
+    /// The counters of all flows of the group together.
+    fn flows(&mut self) -> FlowCount;
 }
 
 impl GroupCounts<'_> {
@@ -313,6 +316,16 @@ impl GroupCounts<'_> {
     #[must_use]
     pub fn receivers<C: ElementCounters>(&mut self) -> &C {
         of_type(self.counters.counters(true, 0))
+    }
+
+    /// Visit the counters of type `C` of all senders.
+    ///
+    /// # Panics
+    /// If they have others.
+    pub fn each_senders<C: ElementCounters>(&mut self, mut visit: impl FnMut(&C)) {
+        for at in 0..self.counters.elements(false) {
+            visit(of_type(self.counters.counters(false, at)));
+        }
     }
 
     /// Visit the counters of type `C` of all receivers.

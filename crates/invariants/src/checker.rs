@@ -113,6 +113,7 @@ impl Checker {
             Observation::Enqueued { link, packet, backlog } => {
                 self.enqueued(link.index(), packet, backlog);
             }
+            Observation::Departs { .. } => {}
             Observation::Marked { link, packet } => self.marked(link.index(), packet),
             Observation::Noted { link, note } => self.noted(link.index(), note),
             Observation::Dropped { link, packet, reason } => {

@@ -88,6 +88,40 @@ fn independent_losses_have_their_probability() {
     assert!(passages(law("loss", "probability = 1").as_mut(), 1000).iter().all(is_lost));
 }
 
+/// Periodic losses are at equal distances. With a period of 4 and 2 as the first, packets 2, 6, 10
+/// are lost; with one of 2.5, those at which 2, 4.5, 7, 9.5, 12 are reached: 2, 5, 7, 10, 12.
+/// At a period of 1 all are.
+#[test]
+fn periodic_losses_are_at_equal_distances() {
+    let lost = |text: &str| -> Vec<usize> {
+        let seen = passages(law("periodic_loss", text).as_mut(), 12);
+        (1..=12).filter(|number| is_lost(&seen[number - 1])).collect()
+    };
+    assert_eq!(lost("period = 4\nfirst = 2"), [2, 6, 10]);
+    assert_eq!(lost("period = 2.5\nfirst = 2"), [2, 5, 7, 10, 12]);
+    assert_eq!(lost("period = 3\nfirst = 11"), [11]);
+    assert_eq!(lost("period = 1").len(), 12);
+}
+
+/// The first of periodic losses is any of the first period, with equal probability: of 4000 wires
+/// with a period of 4, each of the four begins 1000, within 4 standard deviations of a binomial
+/// variable, 4 sqrt(4000 / 4 * 3 / 4) = 110. The next comes a period later, whichever it was.
+#[test]
+fn periodic_losses_begin_anywhere_in_the_first_period() {
+    let mut stream = stream();
+    let mut firsts = [0_i32; 4];
+    for _ in 0..4000 {
+        let mut law = law("periodic_loss", "period = 4");
+        let seen: Vec<bool> = (0..8)
+            .map(|number| is_lost(&law.pass(&packet(number), Time::ZERO, &mut stream)))
+            .collect();
+        let first = seen.iter().position(|lost| *lost).expect("one of four is lost");
+        firsts[first] += 1;
+        assert!(seen[first + 4] && seen.iter().filter(|lost| **lost).count() == 2, "{seen:?}");
+    }
+    assert!(firsts.iter().all(|count| (count - 1000).abs() < 110), "{firsts:?}");
+}
+
 /// Losses of Gilbert and Elliott come in bursts as long and as frequent as the chain gives. With
 /// losses only in the bad state, a share P/(P+p) of packets is lost: 0.01/0.26 = 3.846 %; bursts
 /// have a mean length of 1/p = 4 packets (Gilbert 1960) and are geometric, so that of k bursts the
@@ -188,6 +222,8 @@ fn wrong_parameters_are_refused() {
     has("gilbert_elliott", "to_bad = 0.1\nto_good = -1.0", "to_good");
     has("bit_errors", "rate = 2.0", "2 is not a probability");
     has("duplication", "probability = -0.1", "allowed are 0 to 1");
+    has("periodic_loss", "period = 0.5", "0.5 is out of range; allowed are 1 to 1e15");
+    has("periodic_loss", "period = 9\nfirst = 0", "0 is no packet");
     has("jitter", "mean = \"2000 s\"", "allowed are up to 1000 s");
     has("outage", "", "needs either `down` with `up`, or `mean_up` with `mean_down`");
     has("outage", "mean_up = \"1 s\"", "needs either");

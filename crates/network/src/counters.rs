@@ -109,7 +109,7 @@ pub struct FlowCount {
     /// fast path (10 Gbit/s over 50 ms).
     pub delay: u128,
     /// Acknowledgements (of a paced source: notifications, reports, and resource-management cells
-    /// there and back) sent, delivered and dropped.
+    /// there and back; of UDP: echoes) sent, delivered and dropped.
     pub acks: [u64; 3],
     /// Data packets marked CE.
     pub marked: u64,

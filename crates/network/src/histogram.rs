@@ -218,6 +218,12 @@ impl Distribution {
         self.of_any(|all| all.histogram.quantiles([share], all.most)[0] as f64)
     }
 
+    /// The smallest value; `None` if there are no values.
+    #[must_use]
+    pub fn least(&self) -> Option<f64> {
+        self.histogram.least().map(|least| least as f64)
+    }
+
     /// The largest value; `None` if there are no values.
     #[must_use]
     pub fn most(&self) -> Option<f64> {
@@ -259,7 +265,7 @@ mod tests {
             assert!((distribution.mean().unwrap() / mean - 1.0).abs() < 1e-9);
             assert_eq!(distribution.most(), values.last().map(|value| *value as f64));
             assert_eq!(distribution.count(), u64::from(count as u32));
-            assert_eq!(distribution.histogram.least(), values.first().copied());
+            assert_eq!(distribution.least(), values.first().map(|value| *value as f64));
         }
     }
 
@@ -282,8 +288,7 @@ mod tests {
     fn no_values_have_no_quantiles() {
         let nothing = Distribution::default();
         assert_eq!((nothing.count(), nothing.mean(), nothing.most()), (0, None, None));
-        assert_eq!(nothing.quantile(0.5), None);
-        assert_eq!(nothing.histogram.least(), None);
+        assert_eq!((nothing.quantile(0.5), nothing.least()), (None, None));
         assert_eq!(nothing.histogram.quantiles(SHARES, 0), [0; 8]);
         let mut extremes = Distribution::default();
         extremes.record(0);

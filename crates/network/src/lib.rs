@@ -38,7 +38,9 @@ pub mod record_order;
 mod routes;
 mod sack_blocks;
 mod state;
+pub mod synchronization;
 mod table;
+pub mod waits;
 mod window;
 
 pub use class_count::ClassCount;

@@ -1,5 +1,7 @@
 //! Observers, and the closed vocabulary of facts that they are notified of.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use forebay_units::{Span, Time};
 
 use crate::{Backlog, DropReason, FlowId, LawNote, LinkId, Packet, RecordTable, Signal};
@@ -62,6 +64,16 @@ pub enum Observation<'a> {
         packet: &'a Packet,
         /// The backlog, including this packet.
         backlog: Backlog,
+    },
+    /// A packet leaves the queue of a link: its transmission begins, now or, where nothing can
+    /// change that any more, at a time to come.
+    Departs {
+        /// The link where it happens.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+        /// Time at which its transmission begins.
+        at: Time,
     },
     /// A queue set the CE codepoint instead of dropping.
     Marked {
@@ -188,4 +200,15 @@ pub trait Observer: Send {
 
     /// Returns what was recorded, as tables of columns.
     fn tables(&mut self) -> Vec<RecordTable>;
+}
+
+/// An observer whose results are asked of it by others.
+impl<O: Observer> Observer for Arc<Mutex<O>> {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).observe(now, fact);
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).tables()
+    }
 }

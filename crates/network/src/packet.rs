@@ -47,7 +47,8 @@ pub enum PacketKind {
     Ack,
     /// A congestion notification, on its way from a port back to a source.
     Notification,
-    /// A report of a receiver of frames, or a request of a client, on its way back to a source.
+    /// A report of a receiver, a request of a client, or the echo of a datagram, on its way back to
+    /// a source.
     Report,
     /// A resource-management cell, on its way there or back.
     ResourceCell,
@@ -73,6 +74,7 @@ pub struct Packet {
     /// | data or probe of a call | index and generation of the call | element of calls |
     /// | data or poll of frames | number of the frame | paced source and its receiver |
     /// | report on frames | sending time of the poll, or of the latest frame | the same |
+    /// | echo of a datagram | sending time of the datagram | UDP |
     /// | report on media | what the receiver's law reports | that law and its sender's |
     /// | notification | its type | law of the detector |
     /// | resource-management cell | its rates | law of the explicit rate |

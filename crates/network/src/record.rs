@@ -312,6 +312,7 @@ impl Observer for PacketTrace {
             }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
             Observation::Noted { .. }
+            | Observation::Departs { .. }
             | Observation::Window { .. }
             | Observation::Pace { .. }
             | Observation::Timeout { .. }

@@ -224,7 +224,7 @@ SUITE = (
     repeated("--control", "LAW", "A congestion control, likewise."),
     repeated("--media", "LAW", "A rate adaptation of media, likewise.", "adaptation"),
     argument("--rate", metavar="RATE", help='Rate of the bottleneck, such as "50 Mbit/s".'),
-    argument("--cells", metavar="GLOB", default="*", help='Only these cells, such as "burst/*".'),
+    argument("--cells", metavar="GLOB", help='Only these cells, such as "burst/*".'),
     argument("--replications", metavar="N", type=REPLICATIONS, help="So many runs of each cell."),
     flag("--quick", "Fewer replications: about a minute."),
     flag("--grid", "All points of the suite's grid, if it has one."),

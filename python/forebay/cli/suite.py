@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -22,16 +23,18 @@ from forebay.run.laws import law_words, limit_words
 from forebay.run.progress import say, say_warnings
 from forebay.run.repeat import quoted
 from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
-from forebay.run.sweep import plan, run_all
+from forebay.run.sweep import Planned, plan, run_all
 from forebay.suite.against import compared, read_earlier, worse
-from forebay.suite.cells import RATE, Asked, Cell, cells_of, settled
+from forebay.suite.cells import RATE, Asked, Cell, cells_of, screen_names
 from forebay.suite.definition import SuiteFile, load_definition
 from forebay.suite.folders import suite_folder, suite_folders
 from forebay.suite.laws import law_of
 from forebay.suite.page import suite_page
+from forebay.suite.pilots import Part, settled
 from forebay.suite.results import JSON, cell_path, document_of
-from forebay.suite.tables import section_tables, written_tables
-from forebay.suite.verdicts import matrix, written_matrix
+from forebay.suite.sensitivity import Screen, screens_of
+from forebay.suite.tables import screening_tables, section_tables, written_tables
+from forebay.suite.verdicts import matrix
 from forebay.units import symbolised
 
 __all__ = ["Request", "list_cells", "list_suites", "run_suite"]
@@ -47,7 +50,7 @@ class Request:
 
     laws: Mapping[str, Sequence[str]] = field(default_factory=dict)
     rate: str | None = None
-    cells: str = "*"
+    cells: str | None = None
     replications: int | None = None
     quick: bool = False
     seed: int | None = None
@@ -79,30 +82,38 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
     """Print the cells of a suite that a request asks for. Raises `UserError`."""
     suite, folder = _suite(name)
     cells = cells_of(folder, suite, _asked(suite, request))
+    rows = [
+        {"name": cell.name, "section": cell.file.section, "weight": cell.file.weight,
+         "title": cell.file.title, "quantities": [each.key for each in cell.measures]}
+        for cell in cells
+    ]  # fmt: skip
+    if (of := suite.screening) is not None:
+        facts = {"section": of.section, "weight": of.weight, "title": of.title}
+        screens = fnmatch.filter(screen_names(suite), request.cells or "*")
+        rows += [{"name": each, **facts, "quantities": of.metrics} for each in screens]
+    omitted = [each.model_dump() for each in suite.omitted]
     if as_json:
-        rows = [
-            {"name": cell.name, "section": cell.file.section, "weight": cell.file.weight,
-             "title": cell.file.title, "quantities": [each.key for each in cell.measures]}
-            for cell in cells
-        ]  # fmt: skip
-        print_json({"suite": name, "cells": rows})
+        print_json({"suite": name, "cells": rows, "omitted": omitted})
         return
     shown = table(plain_markup(f"{suite.suite.title}. {suite.suite.source}"),
                   "cell", "section", "weight", "what it is", left=4)  # fmt: skip
-    for cell in cells:
-        words = (cell.name, cell.file.section, cell.file.weight, cell.file.title)
-        shown.add_row(*map(plain_markup, words))
+    for row in rows:
+        words = (row["name"], row["section"], row["weight"], row["title"])
+        shown.add_row(*(plain_markup(str(word)) for word in words))
     screen = console()
     screen.print(shown)
-    screen.print(text.counted(len(cells), "cell"))
+    by_name = len(rows) - len(cells)
+    alone = f", and {by_name} that run only by name" if by_name else ""
+    screen.print(text.counted(len(cells), "cell") + alone)
+    _show_omitted(omitted)
 
 
 def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     """Run what the folder does not hold yet, write tables and page, and print; the exit status.
 
-    It is 1 if a run gave no result, a check fails, or something became worse than in the result
-    that `--against` names. Raises `UserError` for wrong input, and `KeyboardInterrupt` on Ctrl-C or
-    SIGTERM.
+    It is 1 if a run gave no result, a law under test fails a check or a case, or something became
+    worse than in the result that `--against` names. Raises `UserError` for wrong input, and
+    `KeyboardInterrupt` on Ctrl-C or SIGTERM.
     """
     suite, source = _suite(name)
     asked = _asked(suite, request)
@@ -110,8 +121,10 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     earlier = None
     if request.against is not None:
         earlier = read_earlier(request.against, name, asked.seed)
-    for cell in cells:
-        plan(cell.sweep)
+    parts: list[Part] = [(cell, _planned(cell, asked)) for cell in cells]
+    screens = [(each, _planned(each.cell, asked)) for each in screens_of(source, suite, asked)]
+    if not parts and not screens:
+        raise UserError("--cells: none of the laws has a parameter that could be varied")
     folder = output_folder(folder_of(Path(name), options))
     files = [JSON, *TABLES]
     refuse_foreign(folder, [*files, *_scenario_files(cells)])
@@ -121,28 +134,38 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     with closing(where), terminated_like_interrupted(), Journal(folder, ADVICE) as journal:
         say_what_is_there(journal, folder)
         try:
-            cells = settled(cells, asked.laws, name, journal, where)
-            parts = [(cell, plan(cell.sweep)) for cell in cells]
-            run_all([(cell.sweep, planned) for cell, planned in parts], name, journal, where)
+            parts = settled(parts, asked.laws, name, journal, where)
+            made = [*parts, *((screen.cell, planned) for screen, planned in screens)]
+            run_all([(cell.sweep, planned) for cell, planned in made], name, journal, where)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(how_to_continue(folder, words)) from None
-        document = document_of(name, suite, asked, parts, journal, quoted(words))
+        document = document_of(name, suite, asked, parts, journal, quoted(words), screens)
     if earlier is not None:
         document["against"] = compared(document, earlier)
-    take_over(folder, [*files, *_scenario_files(cells)])
-    for path, scenario in _scenario_files(cells).items():
+    scenarios = _scenario_files([cell for cell, _ in parts])
+    scenarios |= _failed_files(document, [each for each, _ in screens])
+    take_over(folder, [*files, *scenarios])
+    for path, scenario in scenarios.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, scenario)
     write_text(folder / JSON, json_rows(document) + "\n")
     for path, style in TABLES.items():
-        cases = written_matrix(document) if style == "markdown" else ""
-        write_text(folder / path, cases + written_tables(document, style))
-    suite_page(folder, document, suite.suite.trade_off)
+        write_text(folder / path, written_tables(document, style))
+    suite_page(folder, document)
     if options.as_json:
         print_json(document)
     else:
         _show(document, folder)
     return _status(document)
+
+
+def _planned(cell: Cell, asked: Asked) -> list[Planned]:
+    """The points of a cell; what is wrong in a file of parameters is said of that file."""
+    try:
+        return plan(cell.sweep)
+    except UserError as error:
+        complaints = (law.complaint(error.lines[0], cell.places) for law in asked.laws)
+        raise UserError(next((told for told in complaints if told), str(error))) from None
 
 
 def _suite(name: str) -> tuple[SuiteFile, Path]:
@@ -167,18 +190,22 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
         if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
             raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
     option = OPTIONS[tested]
+    under_test = [law_of(word, tested, option) for word in request.laws.get(tested, ())]
     laws = [law_of(word, tested, "baseline") for word in suite.suite.baseline]
-    laws += [law_of(word, tested, option) for word in request.laws.get(tested, ())]
+    laws += under_test
     controls = [] if tested == "control" else request.laws.get("control", ())
     others = [law_of(word, "control", "--control") for word in controls or suite.suite.controls]
     queues = [] if tested == "queue" else request.laws.get("queue", ())
     plain = suite.suite.quick if request.quick else suite.suite.replications
     return Asked(
         laws=list({law.label: law for law in laws}.values()),
+        tested=[law.label for law in under_test],
         controls=list({law.label: law for law in others}.values()),
         queues=[law_of(word, "queue", "--queue") for word in dict.fromkeys(queues)],
         rate=request.rate,
         cells=request.cells,
+        # Who names cells wants these.
+        without=suite.suite.quick_without if request.quick and request.cells is None else [],
         replications=request.replications or plain,
         seed=suite.suite.seed if request.seed is None else request.seed,
         grid=_has_grid(suite, request),
@@ -205,7 +232,7 @@ def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
         words += [word for law in laws for word in (OPTIONS[category], law)]
     given = {
         "--rate": request.rate,
-        "--cells": None if request.cells == "*" else request.cells,
+        "--cells": request.cells,
         "--replications": request.replications,
         "--seed": request.seed,
         "--out": options.out,
@@ -226,22 +253,36 @@ def _scenario_files(cells: Sequence[Cell]) -> dict[str, str]:
     }
 
 
+def _failed_files(document: Mapping[str, Any], screens: Sequence[Screen]) -> dict[str, str]:
+    """The scenarios of points of a screening that failed; of the others there would be hundreds."""
+    failed = {row["scenario"] for row in document["failed"]}
+    found = _scenario_files([screen.cell for screen in screens]) if failed else {}
+    return {path: text for path, text in found.items() if path in failed}
+
+
 def _status(document: Mapping[str, Any]) -> int:
     """Name what went wrong; the exit status."""
+    failed: dict[tuple[str, str], list[str]] = {}
     for row in document["failed"]:
-        say(f"forebay: run failed: {row['cell']}, {row['column']}: {row['reason']}")
+        failed.setdefault((row["cell"], row["column"]), []).append(row["reason"])
+    for (cell, column), (reason, *others) in failed.items():
+        more = f" (and {len(others)} more of this cell)" if others else ""
+        say(f"forebay: run failed: {cell}, {column}: {reason}{more}")
     failing = [each for each in document["checks"] if not each["holds"]]
     for each in failing:
-        what = "of the baseline" if each["of"] == "baseline" else each["column"]
-        say(f"forebay: check fails: {each['cell']}, {what}: {each['text']}")
+        say(f"forebay: check fails: {_named(each)}: {each['text']}")
     broken = [each for each in document["verdicts"] if each["verdict"] == "fail"]
     for each in broken:
-        say(f"forebay: case fails: {each['cell']}, {each['column']}: {each['told']}")
-    broken = [each for each in broken if each["decides"]]
+        say(f"forebay: case fails: {_named(each)}: {each['told']}")
     # What is expected of the baseline says how far the network is that of the document.
-    failing = [each for each in failing if each["of"] != "baseline"]
+    failing = [each for each in (*failing, *broken) if each["of"] != "baseline"]
     lost = worse(document.get("against", {}).get("changes", ()))
-    return 1 if document["failed"] or failing or broken or lost else 0
+    return 1 if document["failed"] or failing or lost else 0
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    what = " (baseline)" if row["of"] == "baseline" else ""
+    return f"{row['cell']}, {row['column']}{what}"
 
 
 def _show(document: Mapping[str, Any], folder: Path) -> None:
@@ -249,14 +290,20 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
     if document["verdicts"]:
         _show_cases(document)
     for section in section_tables(document):
-        columns = zip(section.columns, section.headline, strict=True)
+        columns = zip(section.whole.columns, section.whole.headline, strict=True)
         picked = [column for column, shown in columns if shown]
         grown = table(plain_markup(section.title), "cell", "law",
                       *(plain_markup(column.words) for column in picked), left=2)  # fmt: skip
-        for at, name in enumerate(section.names):
+        for at, name in enumerate(section.whole.names):
             rows = [(column.rows[at], column.unit) for column in picked]
             means = ["-" if row is None else text.quantity(row["mean"], of) for row, of in rows]
             grown.add_row(*map(plain_markup, name), *means)
+        screen.print(grown)
+        screen.print()
+    for title, heads, lines in screening_tables(document):
+        grown = table(plain_markup(title), *map(plain_markup, heads), left=3)
+        for words in lines:
+            grown.add_row(*map(plain_markup, words))
         screen.print(grown)
         screen.print()
     for cell in document["cells"]:
@@ -264,7 +311,13 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
         _show_changes(document["against"])
-    runs = sum(len(cell) for cell in _runs(document).values())
+    if tested := [each for each in document["checks"] if each["of"] != "baseline"]:
+        held = sum(each["holds"] for each in tested)
+        screen.print(f"checks of laws: {held} of {len(tested)} hold")
+    if document["without"]:
+        told = ", ".join(document["without"])
+        screen.print(plain_markup(f"left out by --quick: {told}"), soft_wrap=True)
+    runs = document["runs"] - len(document["failed"])
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"
     screen.print(plain_markup(told), soft_wrap=True)
@@ -277,13 +330,14 @@ def _show_cases(document: Mapping[str, Any]) -> None:
     for case in cases:
         grown.add_row(*map(plain_markup, case))
     screen.print(grown)
-    for each in document["omitted"]:
-        screen.print(plain_markup(f"{each['case']}: not simulated: {each['reason']}"))
+    _show_omitted(document["omitted"])
     screen.print()
 
 
-def _runs(document: Mapping[str, Any]) -> dict[tuple[str, str], Sequence[int]]:
-    return {(row["cell"], row["column"]): row["runs"] for row in document["rows"]}
+def _show_omitted(omitted: Sequence[Mapping[str, Any]]) -> None:
+    for each in omitted:
+        told = f"not simulated: {each['section']} {each['what']}: {each['reason']}"
+        console().print(plain_markup(told), soft_wrap=True)
 
 
 def _show_changes(against: Mapping[str, Any]) -> None:

@@ -114,6 +114,9 @@ def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
         if flow.below(other):
             remarks.refuse(f"{flow.path}.{other}", f"{why}; the nearest is traffic.cbr")
     if flow.below("udp"):
+        if flow.is_set("udp.echo"):
+            text = "datagrams.py answers no datagrams; the nearest is false"
+            remarks.refuse(f"{flow.path}.udp.echo", text)
         return [], source_words(flow, remarks)
     if not flow.below("tcp"):
         remarks.refuse(flow.path, "no program of Linux has its transport; the nearest is tcp")

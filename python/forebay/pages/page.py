@@ -9,10 +9,13 @@ or dark setting, prints, and fits a phone.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import printable
 from forebay.run.outputs import PAGE, Output, refuse_losses
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 __all__ = ["REPORT", "refuse_foreign_report", "render"]
 
@@ -25,6 +28,18 @@ def refuse_foreign_report(folder: Path, option: str) -> None:
     """Raise `UserError`, which begins with `option`, if the place of a folder's report is taken by
     a file that is none."""
     refuse_losses([Output(option, folder / REPORT, PAGE)], [], advice="move it away")
+
+
+def coded(words: str) -> Markup:
+    """A sentence with what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in printable(words, keep="\n\t").split("`")]
+    if len(parts) % 2 == 0:
+        return Markup("`").join(parts)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def render(template: str, *, package: str = OWN, **context: Any) -> str:
@@ -45,4 +60,5 @@ def render(template: str, *, package: str = OWN, **context: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["coded"] = coded
     return environment.get_template(template).render(**context)

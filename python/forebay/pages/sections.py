@@ -22,13 +22,15 @@ MARKS = {"name": str, "version": str, "build?": str, "command": str, "laws?": LA
 @dataclass(slots=True)
 class Table:
     """A table that the reader can sort; `folded` if it opens on demand only, under its caption, and
-    of `words` if its cells are what scenarios say rather than numbers."""
+    of `words` if its cells are what scenarios say rather than numbers. `links` are addresses of
+    what cells name, by the text of a cell."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
     folded: bool = False
     words: bool = False
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -21,6 +21,8 @@ from forebay.study.assumptions import load_notes
 from forebay.study.files import load_outcome
 from forebay.study.folders import study_folders
 from forebay.study.loading import load_study
+from forebay.suite.page import suite_report
+from forebay.suite.results import JSON as SUITE_TABLE
 
 __all__ = ["build_report", "build_tables"]
 
@@ -28,8 +30,8 @@ Made = TypeVar("Made")
 
 
 def build_report(folder: Path) -> Path:
-    """`forebay report DIR`: the page of a folder of results of reproduce, run, sweep or find; its
-    path.
+    """`forebay report DIR`: the page of a folder of results of reproduce, run, sweep, find or
+    suite; its path.
 
     Raises `UserError` for a folder without results.
     """
@@ -42,14 +44,15 @@ def build_report(folder: Path) -> Path:
             return _built(build, folder)
     raise UserError(
         f"{folder}: holds no results; expected result.json (of reproduce), run.json or "
-        "replications.json (of run --out), sweep.json (of sweep) or find.json (of find)"
+        "replications.json (of run --out), sweep.json (of sweep), find.json (of find) or "
+        "table.json (of suite)"
     )
 
 
 def build_tables(folder: Path, style: str) -> str:
     """`forebay report DIR --format STYLE`: tables of the folder for a paper.
 
-    Raises `UserError` for a folder without results of `run` or `sweep`.
+    Raises `UserError` for a folder without results of `run`, `sweep` or `suite`.
     """
     _see(folder)
     return _built(lambda found: folder_tables(found, style), folder)
@@ -93,5 +96,6 @@ PAGES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "run.json": (run_report, ("matplotlib", "pyarrow")),
     "sweep.json": (sweep_report, ()),
     "find.json": (find_report, ()),
+    SUITE_TABLE: (suite_report, ()),
 }
 """Makers of the page of a folder, and the files each needs, by the file that tells whose it is."""

@@ -14,6 +14,9 @@ from forebay.run.jobs import Run
 from forebay.run.paper_formats import interval_tables, sweep_table
 from forebay.run.replicated import DOCUMENT
 from forebay.run.results import Results
+from forebay.suite.page import SUITE
+from forebay.suite.results import JSON as SUITE_TABLE
+from forebay.suite.tables import written_tables
 
 __all__ = ["folder_tables", "is_newest"]
 
@@ -30,7 +33,7 @@ def is_newest(folder: Path, name: str) -> bool:
 
 
 def folder_tables(folder: Path, style: str) -> str:
-    """The tables of a folder that `run` or `sweep` wrote, in a style of
+    """The tables of a folder that `run`, `sweep` or `suite` wrote, in a style of
     `forebay.run.paper_formats`.
 
     Raises `UserError` for a folder without such results, and for damaged ones.
@@ -49,7 +52,9 @@ def folder_tables(folder: Path, style: str) -> str:
     if (folder / "run.json").exists():
         run = read_document(folder / "run.json", RUN)
         return interval_tables(Results([Run(run)]).intervals(), style)
+    if (folder / SUITE_TABLE).exists():
+        return written_tables(read_document(folder / SUITE_TABLE, SUITE), style)
     raise UserError(
         f"{folder}: holds no results for such tables; expected run.json or replications.json (of "
-        "run --out), or sweep.json (of sweep)"
+        "run --out), sweep.json (of sweep), or table.json (of suite)"
     )

@@ -3,8 +3,10 @@
 The file says that it is of flent's test `tcp_nup`, whose plots take any number of streams: each
 group of TCP flows that was sampled is a stream `TCP upload::N` (its goodput in Mbit/s; single flows
 where those were sampled), with smoothed round-trip time and window in its raw values. Each group of
-datagrams is a series `Ping (ms) NAME`: the mean delay of what arrived in an interval, one way. The
-first of these is called `Ping (ms) ICMP`, too, the series that the plots of the test look for.
+datagrams is a series `Ping (ms) NAME`: the latest round-trip time, of a single flow that is
+answered (`udp = { echo = true }`), or the mean delay of what arrived in an interval, one way. The
+first of these, of round trips if there are any, is called `Ping (ms) ICMP`, too, the series that
+the plots of the test look for.
 `SERIES_META` says which group a series is of. Times are simulated ones, from the epoch on.
 
 The format: https://flent.org/data-format.html, and `flent/resultset.py` of flent 2.
@@ -27,6 +29,7 @@ __all__ = ["flent_bytes", "flent_document"]
 VERSION = 4
 EPOCH = "1970-01-01T00:00:00.000000Z"
 PING = "Ping (ms) ICMP"
+ROUND_TRIP = "rtt_s"
 RAW = {
     "tcp_rtt": (("srtt_s", "mean_srtt_s"), 1e3),
     "tcp_cwnd": (("cwnd_bytes", "mean_cwnd_bytes"), 1.0),
@@ -69,10 +72,12 @@ def flent_document(run: Run, filename: str) -> dict[str, Any]:
         meta[name] = _series_meta(values, unit, "")
     pings = [(f"Ping (ms) {group}", group, found) for group, found in _datagrams(sampled)]
     if pings:
-        pings.append((PING, *pings[0][1:]))
+        usual = max(pings, key=lambda ping: ROUND_TRIP in ping[2])
+        pings.append((PING, *usual[1:]))
     for name, group, columns in pings:
-        results[name] = _at(columns, _scaled(columns["mean_delay_s"], 1e3), times)
-        raw[name] = _raw(columns, _scaled(columns["mean_delay_s"], 1e3))
+        waits = _scaled(columns.get(ROUND_TRIP, columns["mean_delay_s"]), 1e3)
+        results[name] = _at(columns, waits, times)
+        raw[name] = _raw(columns, waits)
         meta[name] = _series_meta(results[name], "ms", group)
     return {
         "version": VERSION,
@@ -94,7 +99,7 @@ def _metadata(
     return {
         "NAME": "tcp_nup",
         "TITLE": document["name"],
-        "NOTE": f"{command}; simulated; delays of datagrams are one way",
+        "NOTE": f"{command}; simulated; delays of datagrams without echo are one way",
         "TIME": EPOCH,
         "T0": EPOCH,
         "LENGTH": document["simulated_s"],

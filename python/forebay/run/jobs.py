@@ -16,6 +16,7 @@ from forebay.errors import LawError, UserError, nearest, read_text
 from forebay.native import native
 from forebay.run.laws import law_files, law_timeout
 from forebay.run.limits import LimitError, available_memory
+from forebay.run.measured import measured
 from forebay.run.repeat import repeat_line
 
 if TYPE_CHECKING:
@@ -373,9 +374,7 @@ def run_jobs(
     def receive(index: int, document: Document, tables: Tables) -> None:
         run = Run(document, tables)
         if plan := jobs[index].measures:
-            from forebay.run.measured import measured
-
-            run = measured(run, plan)
+            run = Run({**run.document, "measured": measured(run, plan)}, tables)
         done(index, run)
 
     def fail(index: int, error: Exception) -> None:

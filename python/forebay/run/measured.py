@@ -4,7 +4,7 @@ cannot say, such as how a state changes over time.
 The files of a folder have the functions. Each is given a `Recording` and returns a number, or a
 `Finding`: a number with words, or none and the reason. What a job asks for is a plan (`plan_of`), a
 text that goes with the job to wherever it is run; there the answers are put into its document, as
-`measured`, before the recorded series are dropped.
+`measured`, before the recorded series are dropped. `forebay.run.quantities.Measured` reads them.
 """
 
 from __future__ import annotations
@@ -14,21 +14,17 @@ import importlib.util
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forebay.errors import UserError, nearest, read_text
-from forebay.run.expressions import Answer
-from forebay.run.jobs import Run
-from forebay.run.rows import Document
 
 if TYPE_CHECKING:
-    from forebay.units import Unit
+    from forebay.run.jobs import Run
 
-__all__ = ["Finding", "Measured", "Recording", "calls_of", "measured", "part_of", "plan_of"]
+__all__ = ["Finding", "Recording", "calls_of", "measured", "part_of", "plan_of"]
 
 
 class Finding(NamedTuple):
@@ -64,25 +60,6 @@ class Recording:
 
 
 Function = Callable[[Recording], "float | Finding"]
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A quantity that a function takes; `name` is its key in a plan. As an `Expression`, it has the
-    value of a run's document by `of`."""
-
-    name: str
-    unit: Unit
-    nonnegative: bool = False
-
-    def of(self, document: Document) -> Answer:
-        """Its value in a run, or why there is none."""
-        value, told = document["measured"][self.name]
-        return Answer(value, told if value is None else "")
-
-    def told(self, document: Document) -> str:
-        """What the function said of its value in a run."""
-        return str(document["measured"][self.name][1])
 
 
 def calls_of(folder: Path) -> dict[str, Function]:
@@ -133,11 +110,9 @@ def part_of(plan: str) -> str:
     return hashlib.blake2b(json.dumps(told).encode(), digest_size=8).hexdigest()
 
 
-def measured(run: Run, plan: str) -> Run:
-    """The run with `measured` in its document: by key a value, or none, and words.
-
-    Raises `UserError` if a function fails.
-    """
+def measured(run: Run, plan: str) -> dict[str, tuple[float | None, str]]:
+    """What a plan asks of a run: by key a value, or none, and words. Raises `UserError` if a
+    function fails."""
     asked = json.loads(plan)
     path = Path(asked["folder"])
     functions = calls_of(path)
@@ -149,7 +124,7 @@ def measured(run: Run, plan: str) -> Run:
             raise UserError(f"{path}: {name}: {type(error).__name__}: {error}") from error
         value, told = answer if isinstance(answer, Finding) else (answer, "")
         found[key] = (None if value is None else float(value), told)
-    return Run({**run.document, "measured": found}, run.tables)
+    return found
 
 
 @cache

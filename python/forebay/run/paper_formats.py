@@ -23,6 +23,7 @@ __all__ = [
     "STYLES",
     "IntervalColumn",
     "called",
+    "headed",
     "interval_cells",
     "interval_table",
     "interval_tables",
@@ -47,7 +48,7 @@ class _Style:
 
     signs: Mapping[str, str]
     plus_minus: str
-    table: Callable[[Sequence[str], Sequence[Sequence[str]], int, str], str]
+    table: Callable[[Sequence[str], Sequence[Sequence[str]], int, str, bool], str]
 
     def escaped(self, words: str) -> str:
         """A text in which no sign means anything to what reads the table."""
@@ -152,9 +153,11 @@ def words_table(
     picked: Sequence[IntervalColumn],
     style: str,
     caption: str,
+    *,
+    paragraphs: bool = False,
 ) -> str:
-    """A table of columns of words, each with its head, and columns of quantities. Raises
-    `ValueError` for an unknown style."""
+    """A table of columns of words, each with its head, and columns of quantities; `paragraphs` if
+    words are sentences, which are broken into lines. Raises `ValueError` for an unknown style."""
     if style not in STYLES:
         raise ValueError(f"style is {style!r}{nearest(style, STYLES)}; it is latex or markdown")
     form = STYLES[style]
@@ -165,7 +168,15 @@ def words_table(
         heads.append(form.escaped(head))
         cells.append(filled)
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return form.table(heads, rows, len(firsts), form.escaped(caption))
+    return form.table(heads, rows, len(firsts), form.escaped(caption), paragraphs)
+
+
+def headed(lines: Sequence[str], style: str, title: str) -> str:
+    """A title with lines about all tables below: a heading and a list, or comments of LaTeX."""
+    if style == "latex":
+        return "".join(f"% {line}\n" for line in (title, *lines))
+    escaped = map(STYLES[style].escaped, lines)
+    return "\n".join([f"# {STYLES[style].escaped(title)}", "", *(f"- {e}" for e in escaped), ""])
 
 
 def interval_cells(
@@ -217,16 +228,29 @@ def _rounded(value: float, places: int) -> str:
     return f"{round(value, places):.{max(places, 0)}f}"
 
 
-def _latex(heads: Sequence[str], rows: Sequence[Sequence[str]], words: int, caption: str) -> str:
+def _latex(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: int,
+    caption: str,
+    paragraphs: bool,
+) -> str:
     """A tabular of the package booktabs, with its caption as a comment: the paper has its own."""
-    align = "l" * words + "r" * (len(heads) - words)
+    column = f"p{{{0.9 / words:.2f}\\linewidth}}" if paragraphs else "l"
+    align = column * words + "r" * (len(heads) - words)
     lines = [f"% {caption}"] if caption else []
     body = [f"{' & '.join(row)} \\\\" for row in (heads, *rows)]
     lines += [f"\\begin{{tabular}}{{{align}}}", "\\toprule", body[0], "\\midrule", *body[1:]]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
 
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], words: int, caption: str) -> str:
+def _markdown(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: int,
+    caption: str,
+    _paragraphs: bool,
+) -> str:
     lines = [f"**{caption}**", ""] if caption else []
     align = ["---"] * words + ["--:"] * (len(heads) - words)
     lines += [f"| {' | '.join(row)} |" for row in (heads, align, *rows)]

@@ -59,7 +59,7 @@ to the cell counts: the row's before the column's before the table's.
     kinds = { "two/tcp" = "repeat" }    # on a row: single cells, by column; counts before `kind`
     follows = "s3/three/udp-only-cir"   # the statement that a check follows from
     runs = 3                            # the paper tells that the value is from three runs
-    statistic = "highest"               # of those runs; default "mean"
+    statistic = "highest"               # of those runs, or "lowest", "median"; default "mean"
 
 `kind` is `result` for what the document prints, or says, that came out of its experiments; only
 results are counted. The others are checks, counted apart: `input` for a parameter of the paper
@@ -76,7 +76,8 @@ one that judges another's sentence under another reading. A `result` follows fro
 
 `runs` is for numbers whose paper tells how many runs they are from, or shows single runs
 (`runs = 1`): such a value is a random draw, and is compared with the interval in which a mean (or
-the `highest` or `lowest`) of that many runs is to be expected (see `forebay.study.grades`).
+the `highest`, `lowest` or `median`) of that many runs is to be expected (see
+`forebay.study.grades`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ This is the only place that knows the rule. A numeric claim is
 - `exact`: within the printed rounding or 2 %,
 - `close`: within 10 %,
 - `consistent`: published from a stated number of runs, and neither of these, but inside the 95 %
-  prediction interval for a mean (or the highest, or lowest) of that many runs,
+  prediction interval for a mean (or the highest, lowest or median) of that many runs,
 - `trend`: outside all of these, but the paper's ordering across the claim's row or column holds,
 - `deviates`: none of these,
 - `imprecise`: more replications would have to decide.
@@ -114,6 +114,7 @@ class Statistic(StrEnum):
     MEAN = "mean"
     HIGHEST = "highest"
     LOWEST = "lowest"
+    MEDIAN = "median"
 
 
 class Truth(Enum):
@@ -157,7 +158,7 @@ def grade_number(
     or lies outside altogether; a mean of 20 +- 1 against a published 2 needs no more replications
     to be told apart. With a `prediction`, of a value published from a stated number of runs, it is
     outside when it is not to be expected. `exact` and `close` always compare the mean, also of a
-    published highest or lowest. Raises `ValueError` for a mean that is not a number.
+    published highest, lowest or median. Raises `ValueError` for a mean that is not a number.
     """
     if not math.isfinite(measured.mean):
         raise ValueError(f"the measured mean is {measured.mean}; it must be a finite number")

@@ -256,8 +256,8 @@ class _Wishes:
 
 PACKET_EVENTS = 5.0
 """Packet events for each packet that sources are expected to send, where none were recorded: one at
-each link and each host on the way of it and of its acknowledgement. In runs of the five studies
-there are 1 to 39, in most 3 to 8."""
+each link and each host on the way of it and of its acknowledgement. In runs of the studies there
+are 1 to 39, in most 3 to 8."""
 
 
 class _Expected:

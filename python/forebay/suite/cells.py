@@ -4,38 +4,35 @@ All columns of a cell have the same seed and replications, and so the same rando
 
 A cell with a pilot depends on when a law does something: its link slows down at the moment at which
 the law drains its queue, say. It is a sweep of pilot runs first, and becomes one cell for each law
-(`settled`) with the times that these gave. Up to then both runs are the same, so that the law does
-the same at that moment.
+(`forebay.suite.pilots`).
 """
 
 from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from forebay.errors import UserError, read_text
+from forebay.errors import UserError, nearest, read_text
 from forebay.paths import names_of
 from forebay.run.axes import VARIANT, Combination
-from forebay.run.executors import Executor
 from forebay.run.expressions import Expression, read
 from forebay.run.jobs import Job
-from forebay.run.journal import Journal
-from forebay.run.measured import Measured, plan_of
-from forebay.run.summary import finished
-from forebay.run.sweep import Sweep, plan, run_all
+from forebay.run.measured import plan_of
+from forebay.run.quantities import Measured
+from forebay.run.sweep import Sweep
 from forebay.suite.definition import CellFile, Check, Metric, Place, SuiteFile
-from forebay.suite.laws import Law
+from forebay.suite.laws import ECN, Law
 from forebay.suite.template import filled, parameters
 from forebay.toml import parse
 from forebay.units import symbolised
 
-__all__ = ["PASSES", "RATE", "Asked", "Cell", "Limit", "Measure", "cells_of", "settled"]
+__all__ = ["PASSES", "RATE", "Asked", "Cell", "Limit", "Measure", "cells_of", "screen_names"]
 
 RATE = "rate"
 """The parameter of a suite that `--rate` sets."""
@@ -46,10 +43,12 @@ PASSES = "passes"
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric in a cell: `quantity` has its key as a name, and `metric` says what it means."""
+    """A metric in a cell: `quantity` has its key as a name, `part` is the class of traffic that it
+    is of, empty for all, and `metric` says what it means."""
 
     key: str
     words: str
+    part: str
     quantity: Expression | Measured
     metric: Metric
 
@@ -67,9 +66,11 @@ class Limit:
 class Cell:
     """A cell: what its file says, its measures and checks, and the sweep over the columns.
 
-    `lacking` has, by column, why the cell is not run for a law; `case` and `point` are the parts of
-    its name, of which the second is a point of the grid. `settle` makes the cell of a column from
-    what pilot runs gave, if it has any; `sweep` is then that of these, and `measures` are theirs.
+    `lacking` has, by column, why the cell is not run for a law, `places` where laws stand, and
+    `fill` the parameters that those have of the suite which take them. `case` and `point` are the
+    parts of its name, of which the second is a point of the grid. `settle` makes the cell of some
+    laws from what pilot runs gave, if it has any; `sweep` is then that of these, and `measures` are
+    theirs.
     """
 
     name: str
@@ -78,9 +79,16 @@ class Cell:
     measures: Sequence[Measure]
     limits: Sequence[Limit]
     lacking: Mapping[str, str]
+    places: Sequence[Place]
+    fill: Mapping[str, Any]
     case: str = ""
     point: str = ""
     settle: Callable[[Sequence[Law], Mapping[str, str]], Cell] | None = None
+
+    def column(self, law: Law) -> Combination:
+        """A law as a column of the cell."""
+        keys = dict(law.assignment(each, self.fill) for each in self.places)
+        return Combination({VARIANT: law.label}, keys)
 
     def scenario(self, combination: Combination) -> str:
         """The scenario of a column as a file that stands by itself."""
@@ -92,65 +100,47 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command asks of a suite: laws (baseline first), other controls and queues, a rate of
-    the bottleneck, names of cells as a pattern, replications and seed, and whether all points of
-    the grid are run."""
+    """What a command asks of a suite: laws (baseline first), other controls and queues, labels of
+    the laws under test, a rate of the bottleneck, names of cells as a pattern (all without),
+    patterns of those that are left out, replications and seed, and whether all points of the grid
+    are run."""
 
     laws: Sequence[Law]
     controls: Sequence[Law] = ()
     queues: Sequence[Law] = ()
+    tested: Sequence[str] = ()
     rate: str | None = None
-    cells: str = "*"
+    cells: str | None = None
+    without: Sequence[str] = ()
     replications: int = 10
     seed: int = 1
     grid: bool = False
 
+    def has(self, *names: str) -> bool:
+        """True for a cell that is asked for by one of its names, and left out by none."""
+        left_out = any(fnmatch.filter(names, each) for each in self.without)
+        return bool(fnmatch.filter(names, self.cells or "*")) and not left_out
+
 
 def cells_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Cell]:
-    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none."""
+    """The cells that are asked for. Raises `UserError` for a wrong suite, or if there are none
+    and no screening is asked for."""
     reader = _Reader(folder, suite, asked)
     found = [cell for name, file in suite.cells.items() for cell in reader.cells(name, file)]
-    if not found:
+    others = screen_names(suite)
+    if not found and asked.cells and not fnmatch.filter(others, asked.cells):
+        names = [*reader.names, *others]
+        near = nearest(asked.cells, [*names, *suite.cells])
         raise UserError(
-            f'--cells: none is called "{asked.cells}"; there are {", ".join(reader.names)}'
+            f'--cells: none is called "{asked.cells}"{near}; there are {", ".join(names)}'
         )
     return found
 
 
-def settled(
-    cells: Iterable[Cell], laws: Sequence[Law], name: str, journal: Journal, where: Executor
-) -> list[Cell]:
-    """The cells, those with a pilot as one for each law, with what the pilot runs gave that
-    `journal` does not hold. A law for which these have no value is in `lacking`."""
-    cells = list(cells)
-    pilots = {cell.name: plan(cell.sweep) for cell in cells if cell.settle is not None}
-    parts = [(cell.sweep, pilots[cell.name]) for cell in cells if cell.settle is not None]
-    run_all(parts, f"{name}: pilots", journal, where)
-    found: list[Cell] = []
-    for cell in cells:
-        if cell.settle is None:
-            found.append(cell)
-            continue
-        lacking = dict(cell.lacking)
-        for entry in pilots[cell.name]:
-            column = str(entry.values[VARIANT])
-            given: dict[str, str] = {}
-            for _, document in finished(cell.sweep, entry, journal):
-                answers = {each.key: each.quantity.of(document) for each in cell.measures}
-                lacks = [answer.reason for answer in answers.values() if answer.value is None]
-                lacking |= {column: lacks[0]} if lacks else {}
-                given = {
-                    each.key: f"{answers[each.key].value!r} {each.quantity.unit.symbol}"
-                    for each in cell.measures
-                }
-            if column not in lacking and given:
-                found.append(cell.settle([law for law in laws if law.label == column], given))
-            elif not given:
-                lacking[column] = "its pilot run gave no result"
-        if lacking:
-            empty = replace(cell.sweep, axes=([],))
-            found.append(replace(cell, sweep=empty, measures=[], lacking=lacking, settle=None))
-    return found
+def screen_names(suite: SuiteFile) -> list[str]:
+    """The names by which the cells of a screening are asked for."""
+    asked = suite.screening
+    return [] if asked is None else [f"{asked.name}/{cell}" for cell in asked.cells]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +182,14 @@ class _Reader:
         """The cells of an entry that are asked for."""
         for variant in self._variants(name, file):
             self.names.append(variant.full)
-            names = (variant.name, variant.full)
-            if any(fnmatch.fnmatchcase(name, self._asked.cells) for name in names):
+            if self._asked.has(variant.name, variant.full):
                 if file.pilot:
                     yield self._pilot(variant, file)
                 else:
                     yield self._cell(variant, file, self._asked.laws)
 
     def _variants(self, name: str, file: CellFile) -> Iterator[_Variant]:
-        for row in file.each or [{}]:
+        for row in self._suite.rows(file):
             full = "/".join(part for part in (name, row.get("id", "")) if part)
             own = {key: text for key, text in row.items() if key != "id"}
             # New ones of its row stand above all, so that any can name them.
@@ -251,7 +240,7 @@ class _Reader:
         """The settings of a queue in place of that of the scenario."""
         if law is None:
             return {}
-        fill = {"ecn": marks, **self._suite.suite.fill}
+        fill = {ECN: marks, **self._suite.suite.fill}
         return {at: law.at(Place(at=at), fill) for at in file.queues}
 
     def _pilot(self, variant: _Variant, file: CellFile) -> Cell:
@@ -277,9 +266,13 @@ class _Reader:
         calls = _Calls()
         found = self._piloted(file, calls) if is_pilot else self._all(file, known, calls, place)
         measures = list(found)
-        columns, lacking = self._columns(variant, file, laws, known, place)
         quantities = [each.quantity for each in measures]
-        return Cell(
+        fill = {ECN: variant.marking, **self._suite.suite.fill}
+        places = [
+            each.model_copy(update={"fill": filled(each.fill, known, f"{place}.places")})
+            for each in self._places(file)
+        ]
+        cell = Cell(
             name=variant.full,
             file=file,
             sweep=Sweep(
@@ -293,14 +286,24 @@ class _Reader:
                 replications=1 if file.pilot else self._asked.replications,
                 seed=self._asked.seed,
                 quantities=tuple(each for each in quantities if isinstance(each, Expression)),
-                axes=(columns,),
+                axes=(),
             ),
             measures=measures,
             limits=[_limit(check, measures, known, place) for check in file.checks if not is_pilot],
-            lacking=lacking,
+            lacking={},
+            places=places,
+            fill=filled(fill, known, f"{place}.fill"),
             case=variant.name,
             point=variant.point,
         )
+        lacks = {law.label: (law, law.lacks(places)) for law in laws}
+        columns = [cell.column(law) for law, lack in lacks.values() if not lack]
+        lacking = {
+            label: f"{law.page.name} has no parameter {lack}, which is varied here"
+            for label, (law, lack) in lacks.items()
+            if lack
+        }
+        return replace(cell, lacking=lacking, sweep=replace(cell.sweep, axes=(columns,)))
 
     def _recorded(self, calls: _Calls, known: Mapping[str, Expression]) -> dict[str, Any]:
         """What a job records and measures by functions: nothing if there are none."""
@@ -313,14 +316,14 @@ class _Reader:
     def _piloted(self, file: CellFile, calls: _Calls) -> Iterator[Measure]:
         for name, pilot in file.pilot.items():
             quantity = calls.add(name, pilot.function, pilot.unit)
-            yield Measure(name, name, quantity, Metric(function=pilot.function, words=name))
+            yield Measure(name, name, "", quantity, Metric(function=pilot.function, words=name))
 
     def _all(
         self, file: CellFile, known: Mapping[str, Expression], calls: _Calls, place: str
     ) -> Iterator[Measure]:
         if file.judge:
             metric = Metric(function=file.judge, words=PASSES, better="more", headline=True)
-            yield Measure(PASSES, PASSES, calls.add(PASSES, file.judge, "share"), metric)
+            yield Measure(PASSES, PASSES, "", calls.add(PASSES, file.judge, "share"), metric)
         yield from self._measures(file, known, calls, place)
 
     def _scenario(self, name: str) -> dict[str, Any]:
@@ -329,30 +332,11 @@ class _Reader:
             self._texts[name] = parse(read_text(path), path)
         return self._texts[name]
 
-    def _columns(
-        self,
-        variant: _Variant,
-        file: CellFile,
-        laws: Sequence[Law],
-        known: Mapping[str, Expression],
-        place: str,
-    ) -> tuple[list[Combination], dict[str, str]]:
-        places = [
+    def _places(self, file: CellFile) -> list[Place]:
+        return [
             Place(at=each) if isinstance(each, str) else each
             for each in file.places or self._suite.suite.places
         ]
-        fill = {"ecn": variant.marking, **self._suite.suite.fill}
-        fill = filled(fill, known, f"{place}.fill")
-        columns, lacking = [], {}
-        for law in laws:
-            if lack := law.lacks(places):
-                lacking[law.label] = (
-                    f"{law.page.name} has no parameter {lack}, which is varied here"
-                )
-                continue
-            keys = dict(law.assignment(each, fill) for each in places)
-            columns.append(Combination({VARIANT: law.label}, keys))
-        return columns, lacking
 
     def _measures(
         self, file: CellFile, known: Mapping[str, Expression], calls: _Calls, place: str
@@ -369,11 +353,11 @@ class _Reader:
                 words = metric.words.replace("{of}", part)
                 if metric.function:
                     called = calls.add(key, metric.function, metric.unit, part)
-                    yield Measure(key, words, called, metric)
+                    yield Measure(key, words, part, called, metric)
                     continue
                 told = filled(metric.quantity.replace("{of}", part), known, f"{place}.{name}")
                 quantity = read(told, f"metrics.{name}").called(key)
-                yield Measure(key, words, quantity, metric)
+                yield Measure(key, words, part, quantity, metric)
 
 
 def _limit(

@@ -14,16 +14,21 @@ from forebay.suite.definition import Place
 from forebay.suite.template import filled
 from forebay.toml import inline, parse
 
-__all__ = ["Law", "law_of"]
+__all__ = ["ECN", "Law", "law_of", "scaled"]
+
+ECN = "ecn"
+"""The parameter that makes a law mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law as a column of a suite: `label`, the mechanism, and the parameters that were given."""
+    """A law as a column of a suite: `label`, the mechanism, and the parameters that were given, by
+    a `file` if there is one."""
 
     label: str
     page: Page
     given: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
 
     @property
     def fields(self) -> set[str]:
@@ -37,17 +42,30 @@ class Law:
 
     def at(self, place: Place, fill: Mapping[str, Any]) -> dict[str, Any]:
         """The value that a place of a scenario has: what was given, beside it what the suite gives
-        to every law that takes it, and what the place scales."""
-        found = {name: value for name, value in fill.items() if name in self.fields}
+        to every law that takes it, there or anywhere, and what the place scales."""
+        given = {**fill, **place.fill}
+        found = {name: value for name, value in given.items() if name in self.fields}
         found |= self.given
         for name, factor in place.scale.items():
             value = found.get(name, self._value(name))
-            found[name] = _scaled(value, factor, f"{self.label}: {name}")
+            found[name] = scaled(value, factor, f"{self.label}: {name}")
         return {self.page.name: found}
 
     def assignment(self, place: Place, fill: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The key path of a place and its value."""
         return place.at, self.at(place, fill)
+
+    def complaint(self, told: str, places: Sequence[Place]) -> str | None:
+        """A complaint about a scenario as one about the law's parameters, if it is about these: of
+        its file, or of the law where that has not set it."""
+        for place in places:
+            _, found, rest = told.partition(f"{place.at}.{self.page.name}.")
+            if found:
+                key, _, why = rest.partition(" (from --set")[0].partition(": ")
+                if key in self.given:
+                    return f"{self.file}: {key}: {why}"
+                return f"{self.label}: {key}: {why}; {self.page.name}:FILE.toml sets parameters"
+        return None
 
     @property
     def written(self) -> str:
@@ -59,11 +77,13 @@ class Law:
         return self.given.get(name, next(default, None))
 
 
-def _scaled(value: Any, factor: float, place: str) -> Any:
+def scaled(value: Any, factor: float, place: str) -> Any:
+    """A value of a parameter times a factor: a text with its unit, or a number, which stays whole,
+    and at least 1, if it is."""
     if isinstance(value, str):
         known = {"value": read(value, place)}
         return filled(f"{{{factor} * value}}", known, place)
-    return value * factor
+    return max(1, round(value * factor)) if isinstance(value, int) else value * factor
 
 
 def law_of(word: str, category: str, option: str) -> Law:
@@ -89,4 +109,4 @@ def law_of(word: str, category: str, option: str) -> Law:
                 f"{path}: {key}: {name} has no such parameter{nearest(key, fields)}; it has "
                 f"{', '.join(fields)}"
             )
-    return Law(f"{name}:{path.stem}", pages[name], given)
+    return Law(f"{name}:{path.stem}", pages[name], given, path)

@@ -13,20 +13,20 @@ from forebay.run.axes import VARIANT
 from forebay.run.expressions import Answer
 from forebay.run.jobs import build, version
 from forebay.run.journal import Journal
-from forebay.run.measured import Measured
-from forebay.run.quantities import summarised
+from forebay.run.quantities import Measured, summarised
 from forebay.run.summary import finished
 from forebay.run.sweep import Planned, failures, warnings
 from forebay.suite.cells import PASSES, Asked, Cell, Limit
 from forebay.suite.definition import SuiteFile
+from forebay.suite.pilots import Part
+from forebay.suite.report import report_of
+from forebay.suite.sensitivity import Screen, screen_rows
 
 __all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
 
 JSON = "table.json"
 FOLDER = "cells"
 """The folder of the scenarios of all cells, by column."""
-
-Part = tuple[Cell, Sequence[Planned]]
 
 
 def cell_path(cell: str, column: str) -> str:
@@ -41,10 +41,12 @@ def document_of(
     parts: Sequence[Part],
     journal: Journal,
     command: str,
+    screens: Sequence[tuple[Screen, Sequence[Planned]]] = (),
 ) -> dict[str, Any]:
-    """The document of a suite whose runs `journal` holds."""
+    """The document of a suite whose runs `journal` holds; `screens` are those of a screening."""
     laws: dict[tuple[str, str], Mapping[str, Any]] = {}
     rows = [row for cell, planned in parts for row in _rows(cell, planned, journal, laws)]
+    made = [*parts, *((screen.cell, of) for screen, of in screens)]
     rates = {"rate": asked.rate} if asked.rate is not None else {}
     return {
         "suite": name,
@@ -55,21 +57,30 @@ def document_of(
         "command": command,
         "seeds": [asked.seed],
         "replications": asked.replications,
+        "runs": sum(len(planned) * cell.sweep.replications for cell, planned in made),
         **({"laws": list(laws.values())} if laws else {}),
         "settings": {**suite.parameters, **rates},
         "columns": [
             _column(law, n < len(suite.suite.baseline)) for n, law in enumerate(asked.laws)
         ],
+        "report": report_of(suite, asked.laws),
+        "trade_off": suite.suite.trade_off,
         "cells": list(_cells(cell for cell, _ in parts)),
         "rows": rows,
-        "checks": [check for cell, _ in parts for check in _checks(cell, rows, asked)],
+        "checks": [
+            check
+            for cell, _ in parts
+            for check in _checks(cell, rows, suite.suite.baseline, asked.tested)
+        ],
         "verdicts": [
             verdict
             for cell, planned in parts
-            for verdict in _verdicts(cell, planned, journal, asked)
+            for verdict in _verdicts(cell, planned, journal, asked.tested)
         ],
-        "omitted": [each.model_dump() for each in suite.omitted],
+        **_screening(suite, screens, journal),
         "choices": [choice.model_dump() for choice in suite.choices],
+        "omitted": [each.model_dump() for each in suite.omitted],
+        "without": list(asked.without),
         "warnings": [
             {"cell": cell.name, **row} for cell, planned in parts for row in warnings(planned)
         ],
@@ -82,25 +93,29 @@ def document_of(
                 "reason": failure.reason,
                 "scenario": cell_path(cell.name, str(entry.values[VARIANT])),
             }
-            for cell, planned in parts
+            for cell, planned in made
             for entry, failure in failures(cell.sweep, planned, journal)
         ],
     }
 
 
+def _screening(
+    suite: SuiteFile, screens: Sequence[tuple[Screen, Sequence[Planned]]], journal: Journal
+) -> dict[str, Any]:
+    if suite.screening is None or not screens:
+        return {}
+    rows = screen_rows(screens, suite.screening, journal)
+    return {"screening": {**suite.screening.model_dump(), "rows": rows}}
+
+
 def _column(law: Any, is_baseline: bool) -> dict[str, Any]:
-    """What a column is: its law, the parameters that were given, all with which it is fixed."""
+    """What a column is: its law, and the parameters that were given."""
     return {
         "label": law.label,
         "law": law.page.name,
         "baseline": is_baseline,
         "given": dict(law.given),
         "source": law.page.source,
-        "defaults": {
-            each.name: each.default_text
-            for each in law.page.fields
-            if each.default is not None and each.name not in law.given
-        },
     }
 
 
@@ -151,6 +166,7 @@ def _rows(
                 "cell": cell.name,
                 "column": str(entry.values[VARIANT]),
                 "words": each.words,
+                "class": each.part,
                 "unit": each.quantity.unit.symbol,
                 "better": each.metric.better,
                 "section": each.metric.section,
@@ -163,10 +179,10 @@ def _rows(
 
 
 def _checks(
-    cell: Cell, rows: Sequence[Mapping[str, Any]], asked: Asked
+    cell: Cell, rows: Sequence[Mapping[str, Any]], baseline: Sequence[str], tested: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """The checks of a cell on the means of its columns."""
-    baseline = asked.laws[0].label
+    """The checks of a cell on the means of its columns. Those of laws are shown of the baseline as
+    well, and decide nothing there unless it is under test."""
     columns = {str(choice.values[VARIANT]) for choice in cell.sweep.axes[0]}
     for limit in cell.limits:
         for row in rows:
@@ -174,14 +190,14 @@ def _checks(
                 continue
             if row["column"] not in columns:
                 continue
-            is_base = row["column"] == baseline
-            if limit.check.of == "all" or is_base == (limit.check.of == "baseline"):
+            of = _side(row["column"], tested)
+            if limit.check.of != "baseline" or row["column"] in baseline:
                 yield {
                     "cell": cell.name,
                     "column": row["column"],
                     "quantity": row["quantity"],
                     "text": limit.check.text,
-                    "of": limit.check.of,
+                    "of": limit.check.of if limit.check.of == "baseline" else of,
                     "mean": row["mean"],
                     "least": limit.least,
                     "most": limit.most,
@@ -190,14 +206,19 @@ def _checks(
                 }
 
 
+def _side(column: str, tested: Sequence[str]) -> str:
+    """Where a column belongs: `laws` for one under test."""
+    return "laws" if column in tested else "baseline"
+
+
 def _verdicts(
-    cell: Cell, planned: Sequence[Planned], journal: Journal, asked: Asked
+    cell: Cell, planned: Sequence[Planned], journal: Journal, tested: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Whether each law passes a case: `pass`, `fail` or `not applicable`, with the number of runs
-    of each, and what the first run that decides says. A law fails if it does in any run."""
+    of each, and what the first run that decides says. A law fails if it does in any run; of the
+    baseline, that decides nothing unless it is under test."""
     if not cell.file.judge:
         return
-    base = asked.laws[0].label if len(asked.laws) > 1 else None
     measure = next((each for each in cell.measures if each.key == PASSES), None)
     place = {
         "cell": cell.name,
@@ -208,7 +229,7 @@ def _verdicts(
     for column, reason in cell.lacking.items():
         yield {
             **place,
-            **{"column": column, "decides": column != base, "verdict": _WORDS[None]},
+            **{"column": column, "of": _side(column, tested), "verdict": _WORDS[None]},
             **{"runs": {}, "told": reason},
         }
     for entry in planned:
@@ -221,7 +242,7 @@ def _verdicts(
         column = str(entry.values[VARIANT])
         yield {
             **place,
-            **{"column": column, "decides": column != base, "verdict": _WORDS[verdict]},
+            **{"column": column, "of": _side(column, tested), "verdict": _WORDS[verdict]},
             "runs": {_WORDS[value]: len(texts) for value, texts in told.items() if texts},
             "told": next(iter(told[verdict]), "no run gave a result"),
         }

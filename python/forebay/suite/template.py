@@ -57,7 +57,7 @@ def _value(found: re.Match[str], known: Mapping[str, Expression], place: str) ->
         raise expression.error(f"has no value: {answer.reason}")
     symbol = expression.unit.symbol
     if symbol in ("share", "number"):
-        return round(answer.value) if found[2] else answer.value
+        return _whole(expression, answer.value) if found[2] else answer.value
     if symbol not in _FINEST:
         allowed = ", ".join(_FINEST)
         raise UserError(f'{place}: "{found[1]}" is in {symbol}; allowed are {allowed} and numbers')
@@ -65,3 +65,10 @@ def _value(found: re.Match[str], known: Mapping[str, Expression], place: str) ->
     amount = round(answer.value * steps)
     unit, size = next((unit, size) for unit, size in multiples if amount % size == 0)
     return f"{amount // size} {unit}"
+
+
+def _whole(expression: Expression, value: float) -> int:
+    """A number of things: a part of one is not none, or what a cell is about would be left out."""
+    if 0.0 < value < 0.5:
+        raise expression.error(f"is {value:.3g}, which is none when rounded; a cell needs some")
+    return round(value)

@@ -48,7 +48,7 @@ def trade_off_figure(
         axis_scale(symbolised(of["unit"]), [r["mean"] for r in rows if r["quantity"] == name])
         for of, name in zip((across, up), axes, strict=True)
     ]
-    drawing, panels = new_grid(cells, min(COLUMNS, max(2, len(cells))), 2.5)
+    drawing, panels = new_grid(cells, min(COLUMNS, max(2, len(cells))), 2.5, share_x="none")
     for cell, panel in zip(cells, panels, strict=True):
         for number, law in enumerate(laws):
             sides = [found.get((cell, law, name)) for name in axes]
@@ -61,7 +61,8 @@ def trade_off_figure(
         "Each run a point; ellipses are one standard deviation of the Gaussian that fits the runs "
         "of a law, circles are at the medians. Up and to the left is better."
     )
-    return finished(drawing, panels, title, caption, identity=slug(f"trade-off-{title}"))
+    heading = f"{up['words']} against {across['words']}".capitalize()
+    return finished(drawing, panels, heading, caption, identity=slug(f"trade-off-{title}"))
 
 
 def _points(across: Row, up: Row, scale_x: float, scale_y: float) -> list[tuple[float, float]]:

@@ -246,6 +246,8 @@ class Cake:
             index, source = self.pick(tin, first)
             first = False
             flow = tin.flows[index]
+            if self.given.get("spared") == "flows":
+                flow.cobalt.spared = tin.count("bulk") * self.cobalt(tin).spared
             packet = self.send(flow, now)
             if packet is None:
                 source.remove(index)

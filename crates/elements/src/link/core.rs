@@ -1,7 +1,7 @@
 //! A link but for the times at which transmissions begin: conditioners, queue and transmitter, for
 //! kinds of links that choose these times themselves.
 
-use forebay_network::{Context, OwnCount, Packet};
+use forebay_network::{Context, Observation, OwnCount, Packet};
 use forebay_units::{Rate, Span, Time};
 
 use super::discipline::{Admission, Discipline};
@@ -71,8 +71,9 @@ impl LinkCore {
         let Some(packet) = self.discipline.next(now, &mut self.transmitter.queue, cx) else {
             return;
         };
-        let alone = self.transmitter.in_flight.is_empty();
+        let (alone, link) = (self.transmitter.in_flight.is_empty(), self.transmitter.link);
         let out = self.transmitter.schedule_tx(&packet, now);
+        cx.observe(|| Observation::Departs { link, packet: &packet, at: now });
         if alone {
             cx.wake_at(out, OUT);
         }

@@ -215,6 +215,10 @@ impl Queueing {
         self.transmitter.in_flight.push_back(InFlight { packet: *packet, out });
         let (link, backlog) = (self.transmitter.link, self.transmitter.backlog());
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
+        if cx.is_observed() {
+            let at = self.transmitter.start_of(packet, out);
+            cx.observe(|| Observation::Departs { link, packet, at });
+        }
     }
 }
 

@@ -19,7 +19,7 @@
 use forebay_kernel::Receive;
 use forebay_network::{
     Context, Departures, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
-    NextHop, OwnCount, Packet,
+    NextHop, Observation, OwnCount, Packet,
 };
 use forebay_units::{Span, Time};
 
@@ -98,8 +98,9 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
             cx.send_ahead_to(next_hop, packet, out);
             return;
         }
-        let alone = transmitter.in_flight.is_empty();
+        let (alone, link) = (transmitter.in_flight.is_empty(), transmitter.link);
         let out = transmitter.schedule_tx(packet, now);
+        cx.observe(|| Observation::Departs { link, packet, at: now });
         if alone && !mode.to_sinks() {
             cx.wake_at(out, OUT);
         }

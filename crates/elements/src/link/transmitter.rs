@@ -307,6 +307,13 @@ impl Transmitter {
         self.transmit(packet, scheduled.start)
     }
 
+    /// Returns the time at which the transmission of `packet` begins if it reaches the far end at
+    /// `out`.
+    pub(crate) fn start_of(&mut self, packet: &Packet, out: Time) -> Time {
+        let takes = self.transmission_time(packet.size) + self.delay;
+        Time::from_ps(out.ps() - takes.ps())
+    }
+
     /// Returns true if background traffic fills the link.
     pub(crate) fn has_background(&self) -> bool {
         self.background.is_some()

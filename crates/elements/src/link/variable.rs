@@ -13,7 +13,7 @@
 //!   left when its last byte has, and one that arrives at the instant of an opportunity misses it.
 
 use forebay_kernel::RingBuffer;
-use forebay_network::{Context, Element, LinkId, LogicalProcess, OwnCount, Packet};
+use forebay_network::{Context, Element, LinkId, LogicalProcess, Observation, OwnCount, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::discipline::{Admission, Discipline};
@@ -156,6 +156,8 @@ impl VariableLink {
     fn begin(&mut self, now: Time, cx: &mut Context<'_>) -> Option<Packet> {
         let packet = self.discipline.next(now, &mut self.occupancy, cx)?;
         cx.counters().link(self.link).of(packet.precedence).departed.add(&packet);
+        let link = self.link;
+        cx.observe(|| Observation::Departs { link, packet: &packet, at: now });
         let (start, left) = (now, u64::from(packet.size));
         let end = Time::NEVER;
         self.sending = Some(Sending { packet, start, end, left, counted: 0, since: now });

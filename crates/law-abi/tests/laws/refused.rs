@@ -64,7 +64,8 @@ const ASKS: Entry<BuildTraffic> = Entry {
     fields: &[],
     probes: &[],
     build: &|_| {
-        let plan = RequestPlan { request: 100, objects: 1, connections: 1 };
+        let plan =
+            RequestPlan { request: 100, objects: 1, connections: 1, retry: RequestPlan::RETRY };
         let kind = TrafficKind::new(|_| Nothing, None, None);
         Ok(TrafficKind { requests: Some(plan), ..kind })
     },

@@ -7,6 +7,7 @@ mod gilbert_elliott;
 mod jitter;
 mod loss;
 mod outage;
+mod periodic_loss;
 
 use forebay_parameters::{Category, Entry, Problem, Section};
 
@@ -37,6 +38,7 @@ pub static IMPAIRMENTS: &[Entry<BuildImpairment>] = &[
     jitter::ENTRY,
     loss::ENTRY,
     outage::ENTRY,
+    periodic_loss::ENTRY,
 ];
 
 /// Refuse the value of `key` unless it is a probability.

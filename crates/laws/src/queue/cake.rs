@@ -23,7 +23,7 @@ use forebay_units::{Rate, Size, Span, Time};
 use self::hash::FlowKey;
 use self::hosts::Isolation;
 use self::shaper::{Clock, Shaper};
-use self::tin::Tin;
+use self::tin::{Spared, Tin};
 use self::tins::{Framing, Overhead, TinMode};
 use super::{BuildQueue, Queue};
 use crate::queue::parts::ack_filter::AckFilter;
@@ -129,6 +129,8 @@ parameters! {
         /// transmissions of it at the tin's share, and what waited for less than four is not
         /// dropped.
         mtu: Size = "1514 B", "Linux net/sched/sch_cake.c (2018, cake_set_rate)";
+        /// Delay up to which nothing is dropped, by that. `"packets"` if left out.
+        spared: Option<Spared>, "Linux net/sched/sch_cake.c; sch_cake, commit 16d7fed (April 2018)";
         /// Sojourn time that a standing queue may cost.
         target: Span = "5 ms", "Linux net/sched/sch_cake.c (2018)";
         /// Time for which the sojourn time must stay above the target before the first drop, and
@@ -249,6 +251,7 @@ impl Cake {
             let rate = parameters.rate.map(|rate| parameters.tins.share(rate, number));
             let law = rate.map_or(law, |rate| law.on(rate, parameters.mtu));
             let quanta = (parameters.quantum_at(rate), *share);
+            let law = (law, parameters.spared.unwrap_or(Spared::Packets));
             Tin::new(parameters.queues, parameters.isolation, law, quanta, rate.map(Clock::new))
         };
         Self {

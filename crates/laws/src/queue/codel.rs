@@ -330,10 +330,11 @@ mod tests {
     /// state at once, with two drops less, within an interval: its results differ from those of RFC
     /// 8289. With 1000 packets from 0 on, late from 5 ms on, an interval has passed at 105 ms, the
     /// second at 205 ms; then drops follow the control law, after 100, 70.711, 57.735, 50, 44.721
-    /// and 40.825 ms. The seventh has the next due after 100/sqrt(7) = 37.796 ms, at 606.788 ms. The
-    /// next overload from 600 ms on is late for an interval at 705 ms, within 100 ms of that: it
-    /// begins with 7 - 2 = 5, and the second drop follows after 100/sqrt(5) = 44.721 ms. One from
-    /// 602 ms on is late for an interval at 707 ms, which is too late, and drops after another.
+    /// and 40.825 ms. The seventh has the next due after 100/sqrt(7) = 37.796 ms, at 606.788 ms.
+    /// The next overload from 600 ms on is late for an interval at 705 ms, within 100 ms of that:
+    /// it begins with 7 - 2 = 5, and the second drop follows after 100/sqrt(5) = 44.721 ms. One
+    /// from 602 ms on is late for an interval at 707 ms, too late for that, and drops after
+    /// another.
     #[test]
     fn the_edition_of_2012_enters_the_dropping_state_by_its_own_rules() {
         let after = |begin: u64| {

@@ -106,7 +106,12 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let kind = TrafficKind::fixed(|| OnRequest).of_transfers();
     Ok(TrafficKind {
         fresh: parameters.connection == Connections::Fresh,
-        requests: Some(RequestPlan { request, objects: 1, connections: 1 }),
+        requests: Some(RequestPlan {
+            request,
+            objects: 1,
+            connections: 1,
+            retry: RequestPlan::RETRY,
+        }),
         video: Some(Arc::new(video)),
         ..kind
     })

@@ -77,6 +77,13 @@ pub struct RequestPlan {
     pub objects: u32,
     /// Connections of a client.
     pub connections: u32,
+    /// Time after which a request is repeated for the first time.
+    pub retry: Span,
+}
+
+impl RequestPlan {
+    /// That time, unless said otherwise (RFC 6298, section 2.1).
+    pub const RETRY: Span = Span::from_s(1);
 }
 
 impl TrafficKind {

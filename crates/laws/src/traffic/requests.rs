@@ -39,6 +39,9 @@ parameters! {
         /// Size of a request on the wire. It is one packet, takes the way of acknowledgements and
         /// counts as one.
         request: Size = "400 B", "-";
+        /// Time after which a request that nothing answers is repeated; it doubles from then on.
+        /// 1 s if left out. At least 1 us.
+        retry: Option<Span>, "RFC 6298, sections 2.1 and 5.5";
         /// Connection that an answer is sent on.
         connection: Connections = "persistent", "RFC 9112, section 9.3";
     }
@@ -49,7 +52,7 @@ const MAX_OBJECTS: u32 = 10_000;
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = RequestsParameters::read(section)?;
     let RequestsParameters { think, think_times, sizes, objects, connections, .. } = parameters;
-    let RequestsParameters { request, connection, .. } = parameters;
+    let RequestsParameters { request, retry, connection, .. } = parameters;
     let sizes = sizes.build(section, |build, inner| build(inner))?;
     packet_size(section, "request", request)?;
     for (key, number) in [("objects", objects), ("connections", connections)] {
@@ -58,19 +61,22 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
             return Err(section.fail(key, message));
         }
     }
-    if think < MIN_THINK {
-        let message = "is shorter than 1 us: clients would ask for ever at one instant";
-        return Err(section.fail("think", message));
+    let retry = retry.unwrap_or(RequestPlan::RETRY);
+    for (key, span) in [("think", think), ("retry", retry)] {
+        if span < SHORTEST {
+            let message = "is shorter than 1 us: clients would ask for ever at one instant";
+            return Err(section.fail(key, message));
+        }
     }
     let request = u16::try_from(request.bytes()).expect("a packet has a size");
     // Each burst is a time to think, and the size of an object.
     let times = (think, think_times.unwrap_or(Gaps::Exponential));
     let kind = at_random(sizes, times, connection);
-    Ok(TrafficKind { requests: Some(RequestPlan { request, objects, connections }), ..kind })
+    Ok(TrafficKind { requests: Some(RequestPlan { request, objects, connections, retry }), ..kind })
 }
 
-/// The shortest mean time to think.
-const MIN_THINK: Span = Span::from_us(1);
+/// The shortest mean time to think, and until a request is repeated.
+const SHORTEST: Span = Span::from_us(1);
 
 #[cfg(test)]
 mod tests {

@@ -328,6 +328,9 @@ fn read_record(section: &Section<'_>) -> Result<RecordParameters, Problem> {
     if record.series == Some(Span::ZERO) {
         return Err(section.fail("series", "is zero; an interval is needed"));
     }
+    if record.synchronization == Some(Span::ZERO) {
+        return Err(section.fail("synchronization", "is zero; a loss event lasts for a time"));
+    }
     Ok(record)
 }
 

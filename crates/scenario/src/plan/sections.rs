@@ -201,6 +201,13 @@ parameters! {
         jitter: bool = false, "RFC 3393, section 4; RFC 5481, section 4.1";
         /// Record how many packets are lost in a row, by group of flows: loss periods.
         losses: bool = false, "RFC 3357, section 4";
+        /// Record how long packets of every kind wait in the queues of links, by link. Results
+        /// have a row for each, recorded or not.
+        waits: bool = false, "RFC 7928, section 2.6";
+        /// Count loss events, and the flows that lose packets in them, by link. A loss event begins
+        /// with a loss when there was none for so long, and lasts so long: a round-trip time, such
+        /// as "100 ms". Results have a row for each link, recorded or not; none if left out.
+        synchronization: Option<Span>, "RFC 7928, section 2.4";
         /// Record what happens to calls: admitted, blocked, terminated ...
         calls: bool = false, "-";
         /// Record when, why and how far TCP reduces its congestion windows.

@@ -14,7 +14,9 @@ use crate::results::counted::Counted;
 use crate::results::drops::DropReasons;
 use crate::results::pairs::PairResult;
 use crate::results::spread::{Quantiles, Spread};
+use crate::results::synchronization::SynchronizationResult;
 use crate::results::tags::TagResult;
+use crate::results::waits::WaitResult;
 use crate::results::{FlowResult, GroupResult, LinkResult, RunResult};
 use crate::{HostResult, LatenessResult, PolicingResult, ResultColumn};
 
@@ -37,7 +39,8 @@ pub(crate) fn kinds(registry: &Registry) -> Vec<RowKind> {
     let transports = registry.entries::<Transports>().iter().flat_map(|entry| entry.build.rows);
     let subnetworks = registry.entries::<Subnetworks>().iter().flat_map(|entry| entry.build.rows);
     let of_flows = [TagResult::KIND, PolicingResult::KIND, LatenessResult::KIND, PairResult::KIND];
-    let of_links = [ClassResult::KIND, SwitchResult::KIND];
+    let of_links =
+        [ClassResult::KIND, SwitchResult::KIND, WaitResult::KIND, SynchronizationResult::KIND];
     let mut kinds: Vec<RowKind> = Vec::new();
     for kind in transports.chain(&of_flows).chain(subnetworks).chain(&of_links) {
         if kinds.iter().all(|known| known.name != kind.name) {
@@ -166,7 +169,7 @@ mod tests {
         [flows.steady]
         from = "a"
         to = "b"
-        udp = {}
+        udp = { echo = true }
         traffic = { cbr = { rate = "80 kbit/s", size = "200 B" } }
         [flows.voice]
         from = "a"
@@ -215,7 +218,12 @@ mod tests {
     /// Results by part, one with a row for each flow and one with groups only.
     fn found() -> Vec<(&'static str, Json)> {
         let run = |rows: &str| {
-            let set = [format!("record.flows=\"{rows}\""), "record.classes=true".to_owned()];
+            let set = [
+                format!("record.flows=\"{rows}\""),
+                "record.classes=true".to_owned(),
+                "record.waits=true".to_owned(),
+                "record.synchronization=\"100 ms\"".to_owned(),
+            ];
             let scenario = Scenario::parse(SCENARIO, "test", &set).unwrap();
             let (run, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
             serde_json::to_value(&run).unwrap()
@@ -232,8 +240,11 @@ mod tests {
             "paced",
             "policing",
             "lateness",
+            "round_trips",
             "rings",
             "switches",
+            "waits",
+            "synchronization",
             "tags",
             "transfers_by_tag",
             "pairs",

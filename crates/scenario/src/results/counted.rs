@@ -43,10 +43,12 @@ columns! {
         pub retransmissions: u64 = Packets as "retransmissions" in tcp,
         /// Retransmission timeouts.
         pub timeouts: u64 = Number as "timeouts" in tcp,
-        /// Acknowledgements sent, and requests of clients; of paced sources, notifications and
-        /// reports sent to them, and resource-management cells, counted there and back.
+        /// Acknowledgements sent, requests of clients, and echoes of datagrams; of paced sources,
+        /// notifications and reports sent to them, and resource-management cells, counted there and
+        /// back.
         pub sent_acks: u64 = Packets,
-        /// Acknowledgements, or notifications, reports and resource-management cells, dropped.
+        /// Acknowledgements, requests and echoes, or notifications, reports and resource-management
+        /// cells, dropped.
         pub dropped_acks: u64 = Packets,
     }
 }

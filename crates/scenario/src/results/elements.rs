@@ -1,6 +1,7 @@
 //! Rows of results that elements count themselves.
 
 use std::any::Any;
+use std::ops::Range;
 
 use forebay_elements::calls::CallCount;
 use forebay_elements::link::SwitchResult;
@@ -9,7 +10,7 @@ use forebay_elements::{
     CountersOf, GroupCounts, Lateness, LatenessResult, RowTables, Rows, TagCounts,
 };
 use forebay_engine::Network;
-use forebay_network::{ElementId, FlowId};
+use forebay_network::{ElementId, FlowCount, FlowId};
 use forebay_parameters::Registry;
 use forebay_units::{Span, Time};
 
@@ -17,6 +18,7 @@ use crate::plan::switches::{Memory, SwitchPlan};
 use crate::plan::{Plan, Wired};
 use crate::results::classes::class_rows;
 use crate::results::columns::kinds;
+use crate::results::counted::sum;
 use crate::results::pairs::pair_rows;
 
 /// All rows of kinds that not every run has.
@@ -57,9 +59,10 @@ fn add_subnetworks(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &
     }
 }
 
-/// The elements of a group of flows in a network.
+/// The elements and the flows of a group in a network.
 struct Ends<'n> {
     network: &'n mut Network,
+    flows: Range<usize>,
     senders: Vec<ElementId>,
     receivers: Vec<ElementId>,
 }
@@ -73,11 +76,21 @@ impl CountersOf for Ends<'_> {
         let elements = if receivers { &self.receivers } else { &self.senders };
         self.network.counters_of(*elements.get(at)?)
     }
+
+    fn flows(&mut self) -> FlowCount {
+        sum(&self.network.counters().flows[self.flows.clone()])
+    }
 }
 
 /// Adds the rows of transports: first those of groups in no aggregate, then by aggregate.
 fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &mut RowTables) {
     let mut by_tag = TagCounts::default();
+    let mut first = 0;
+    let mut flows = Vec::with_capacity(plan.flows.len());
+    for flow in &plan.flows {
+        flows.push(first..first + flow.count as usize);
+        first += flow.count as usize;
+    }
     visit_groups(plan, |aggregate, at, passed| {
         let flow = &plan.flows[at];
         let senders = wired.lanes[at].iter().map(|lane| lane.senders).collect();
@@ -85,6 +98,7 @@ fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &m
         let mut receivers: Vec<ElementId> =
             wired.lanes[at].iter().filter_map(|lane| lane.receivers).collect();
         receivers.dedup();
+        let flows = flows[at].clone();
         let rows = flow.transport.rows(&mut GroupCounts {
             name: &flow.name,
             flow_name: &|index| flow.flow_name(index),
@@ -92,7 +106,7 @@ fn add_transports(plan: &Plan<'_>, wired: &mut Wired, measured: Span, tables: &m
             measured,
             passed,
             tags: (&flow.tags, &mut by_tag),
-            counters: &mut Ends { network: &mut wired.network, senders, receivers },
+            counters: &mut Ends { network: &mut wired.network, flows, senders, receivers },
         });
         rows.into_iter().for_each(|rows| tables.add(rows));
     });

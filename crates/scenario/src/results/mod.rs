@@ -12,7 +12,9 @@ pub(crate) mod hosts;
 pub(crate) mod pairs;
 pub(crate) mod series;
 pub(crate) mod spread;
+pub(crate) mod synchronization;
 pub(crate) mod tags;
+pub(crate) mod waits;
 
 use forebay_elements::{Row, RowTables};
 use forebay_network::{

@@ -4,6 +4,7 @@ pub(crate) mod advance;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod live;
+pub(crate) mod logs;
 #[cfg(test)]
 mod modes;
 pub(crate) mod places;
@@ -46,9 +47,11 @@ use crate::results::elements::tables;
 use crate::results::hosts::host_rows;
 use crate::results::series::Series;
 use crate::results::tags::tag_rows;
+use crate::results::waits::wait_table;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::run::check::Checking;
 use crate::run::control::{Control, RunOptions};
+use crate::run::logs::Logs;
 use crate::run::replications::Replications;
 use crate::run::stopped::Stopped;
 use crate::run::supervisor::Supervisor;
@@ -326,12 +329,14 @@ impl Scenario {
         let mut order = TieOrder::new(options.ties);
         let mut wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
         wired.network.stop_on(Arc::clone(&control.cancel));
+        let logs = Logs::attach(&plan, &mut wired);
         let supervisor = Supervisor::new(control, options.limits, estimate);
         let run = Run {
             registry: &self.registry,
             plan,
             wired,
             supervisor,
+            logs,
             series: None,
             checking: None,
             chunk: CHUNK,
@@ -408,6 +413,7 @@ pub(crate) struct Run<'a> {
     pub(crate) plan: Plan<'a>,
     pub(crate) wired: Wired,
     pub(crate) supervisor: Supervisor<&'a Control>,
+    pub(crate) logs: Logs,
     pub(crate) series: Option<Series>,
     pub(crate) checking: Option<Checking>,
     /// Events between two looks at whether it is to stop.
@@ -475,6 +481,9 @@ impl Run<'_> {
         if record && self.plan.record.delays {
             tables.push(delay_table(&group_delays(&self.plan, &mut self.wired)));
         }
+        if record && self.plan.record.waits {
+            tables.push(wait_table(self.logs.waits(&self.plan)));
+        }
         for table in &mut tables {
             self.name_places(table);
         }
@@ -520,7 +529,10 @@ impl Run<'_> {
 
     /// The rows of kinds that not every run has, over a window of `measured`.
     pub(crate) fn tables_of(&mut self, measured: Span) -> RowTables {
-        tables(&self.plan, &mut self.wired, self.registry, measured)
+        let mut rows = tables(&self.plan, &mut self.wired, self.registry, measured);
+        rows.add(Rows::new(self.logs.waits(&self.plan)));
+        rows.add(Rows::new(self.logs.synchronization(&self.plan)));
+        rows
     }
 
     pub(crate) fn result(&mut self, (events, hops): (u64, u64)) -> RunResult {

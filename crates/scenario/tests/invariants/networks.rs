@@ -364,7 +364,10 @@ impl Draw {
             }
         }
         text += &match kind {
-            "udp" => format!("udp = {{}}\ntraffic = {}\n", self.mechanism("traffic", 0)),
+            "udp" => {
+                let echo = self.one_of(&["", "echo = true", "echo = true, echo_dscp = \"EF\""]);
+                format!("udp = {{ {echo} }}\ntraffic = {}\n", self.mechanism("traffic", 0))
+            }
             "tcp" => self.tcp(group),
             "calls" => self.calls(group),
             "media" => self.media(group),

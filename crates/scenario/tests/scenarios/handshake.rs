@@ -1,7 +1,7 @@
 //! Connections that are opened and closed, against the times and packets that this takes.
 
 use crate::support::{flow, link, record, run, trace};
-use forebay_scenario::Counted;
+use forebay_scenario::{Counted, TransferResult};
 
 /// One segment of 1460 B, written at the start, over 10 Mbit/s and 50 ms each way with `more`, in a
 /// run of so many milliseconds.
@@ -34,6 +34,28 @@ fn a_lost_syn_costs_a_second() {
     assert!(counted.goodput_bps > 0.0);
     let counts = (counted.dropped_packets, counted.timeouts, counted.retransmissions);
     assert_eq!(counts, (1, 1, 1));
+}
+
+/// The start-up time of a transfer holds the handshake, and what a lost SYN costs: a file of three
+/// segments over the link above, whose first has come by 151.264 ms, or by 1151.264 ms where an
+/// outage swallows the first SYN. The second file, at 5 s, finds the connection open: 51.2 ms.
+#[test]
+fn start_up_times_hold_the_handshake() {
+    let outage = "impairment = { outage = { down = [\"0 s\"], up = [\"60 ms\"] } }";
+    for (more, first, slow) in [("", 151.264e-3, 0.0), (outage, 1151.264e-3, 0.5)] {
+        let text = format!(
+            "duration = \"8 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+             delay = \"50 ms\"\n{more}\n[flows.x]\nfrom = \"a\"\nto = \"b\"\n\
+             traffic = {{ file = {{ size = \"4380 B\", count = 2, interval = \"5 s\" }} }}\n\
+             tcp = {{ profile = \"rfc\", mss = \"1460 B\", handshake = true }}\n"
+        );
+        let result = run(&text);
+        let row = &result.rows::<TransferResult>()[0];
+        assert_eq!((row.started, row.completed, row.slow_startup_ratio), (2, 2, Some(slow)));
+        let (mean, longest) = (row.mean_startup_s.unwrap(), row.p99_startup_s.unwrap());
+        assert!((mean - (first + 51.2e-3) / 2.0).abs() < 1e-12, "{mean}");
+        assert!((longest - first).abs() < 1e-12 && row.p95_startup_s == Some(longest));
+    }
 }
 
 /// A queue without room drops SYNs: where it takes none, none arrives.

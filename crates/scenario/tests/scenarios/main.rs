@@ -28,6 +28,7 @@ mod conservation;
 mod controls;
 mod determinism;
 mod early;
+mod echo;
 mod every_mechanism;
 mod exact;
 mod extremes;

@@ -52,7 +52,8 @@ fn dual_bottleneck(more: &str) -> String {
     let udp = |name: &str, ends: &str| {
         let (from, to) = ends.split_once(' ').unwrap();
         format!(
-            "[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = 2\nudp = {{}}\n\
+            "[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = 2\n\
+             udp = {{ echo = true }}\n\
              traffic = {{ poisson = {{ rate = \"10 Mbit/s\", size = \"700 B\" }} }}\n"
         )
     };
@@ -93,7 +94,8 @@ fn a_fabric_is_divided_between_its_pods() {
              start = {{ uniform = [\"0 s\", \"2 ms\"] }}\n\
              traffic = {{ file = {{ sizes = \"hadoop\" }} }}\n\
              tcp = {{ control = \"dctcp\", ecn = true }}\n\
-             [flows.all]\nfrom = \"dc\"\nto = [\"dc.h2\", \"dc.h9\"]\nudp = {{}}\n\
+             [flows.all]\nfrom = \"dc\"\nto = [\"dc.h2\", \"dc.h9\"]\n\
+             udp = {{ echo = true }}\n\
              traffic = {{ poisson = {{ rate = \"400 Mbit/s\", size = \"900 B\" }} }}\n"
         );
         assert!(check(&read(&text), &[2, 4, 16], false), "{path}");
@@ -102,7 +104,7 @@ fn a_fabric_is_divided_between_its_pods() {
 }
 
 /// A run on several cores is the same run: two bottlenecks with TCP, ECN and SACK blocks there and
-/// back, losses, and datagrams, on up to 16 threads.
+/// back, losses, and datagrams with echoes, on up to 16 threads.
 #[test]
 fn two_bottlenecks() {
     assert!(check(&read(&dual_bottleneck("")), &[2, 3, 4, 16], false));
@@ -131,7 +133,7 @@ fn ports_that_share_a_memory() {
 fn impaired_wires() {
     let registry = registry();
     let shelf = registry.shelves().find(|shelf| shelf.name() == "impairment").unwrap();
-    assert_eq!(shelf.entries().len(), 6);
+    assert_eq!(shelf.entries().len(), 7);
     for law in shelf.entries() {
         let on = |link: &str| format!("[links.{link}.impairment.{}]\n{}\n", law.name, law.example);
         let text = dual_bottleneck(&(on("one") + &on("two.reverse") + &on("c")));

@@ -1,8 +1,10 @@
 //! Records of queues, delays and windows, against what follows from the scenario.
 
-use forebay_scenario::Scenario;
+use forebay_scenario::{Scenario, SynchronizationResult, WaitResult};
 
-use crate::support::{floats, flow, link, read, record, run, run_with, table, words};
+use crate::support::{
+    checked, floats, flow, link, names, read, record, run, run_with, table, wholes, words,
+};
 
 fn close(values: &[f64], expected: f64) {
     let near = |value: &f64| (value - expected).abs() < 1e-9;
@@ -180,4 +182,124 @@ fn flows_that_are_not_there_are_refused() {
         let message = problem.to_string();
         assert!(message.contains(wrong) && message.contains(near), "{message}");
     }
+}
+
+/// The log of waits tells how long packets waited at a link of every kind, as arrivals and
+/// departures have it. Of M/M/1 at load 0.8 a packet waits for longer than t with probability 0.8
+/// exp(-0.2 t / s), s = 0.32 ms being the mean transmission time: the median is ln(0.8 / 0.5) s /
+/// 0.2 = 0.752 ms, the 95th percentile ln(0.8 / 0.05) s / 0.2 = 4.436 ms. The mean wait times the
+/// rate of departures is the mean queue (Little). Waits are correlated over some 2 / 0.2^2 = 50
+/// packets, so that 250,000 give quantiles to about 2 %; the bound is five times that. A queue that
+/// decides when a packet leaves, and a link whose rate can change, know of each departure only when
+/// it comes, and give the same digits.
+#[test]
+fn waits_are_those_of_the_queue() {
+    let waits = |link: &str| {
+        let text = format!(
+            "duration = \"100 s\"\n[links.server]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+             duplex = false\n{link}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {{}}\n\
+             traffic.poisson = {{ rate = \"8 Mbit/s\", size = \"400 B\", \
+             sizes = \"exponential\" }}\n\
+             [record]\nwaits = true\n"
+        );
+        let (result, tables) = record(&text);
+        let log = table(&tables, "waits");
+        let of = |column: &str| floats(log, column)[0];
+        let row = crate::support::link(&result, "server");
+        let rate = row.departed_packets.iter().sum::<u64>() as f64 / 100.0;
+        assert!((of("mean_s") * rate / row.mean_queue_packets - 1.0).abs() < 1e-3);
+        [of("p50_s"), of("p95_s"), of("mean_s"), of("max_s")]
+    };
+    let fifo = waits("");
+    assert!((fifo[0] / 0.752e-3 - 1.0).abs() < 0.1, "{fifo:?}");
+    assert!((fifo[1] / 4.436e-3 - 1.0).abs() < 0.1, "{fifo:?}");
+    assert_eq!(waits("queue.codel = { target = \"100 s\" }"), fifo);
+    assert_eq!(waits("rate_steps = [{ at = \"50 s\", rate = \"10 Mbit/s\" }]"), fifo);
+}
+
+/// Rows of waits are those of the recorded table, in a run that is not recorded, too, so that
+/// quantities of them can be asked for in sweeps; every link has one, also that at which nothing
+/// waits. Counting changes no run.
+#[test]
+fn waits_have_rows_recorded_or_not() {
+    let scenario = read(&congested(false, "[record]\nwaits = true\n"));
+    let (result, tables) = run_with(&scenario, 0, true);
+    let (rows, log) = (result.rows::<WaitResult>(), table(&tables, "waits"));
+    assert_eq!(names(log, "link"), ["ab", "ab.reverse"]);
+    for (row, at) in rows.iter().zip(0..) {
+        let of = |column: &str| Some(floats(log, column)[at]);
+        assert_eq!(row.packets, wholes(log, "packets")[at]);
+        assert_eq!([row.mean_s, row.p95_s, row.max_s], [of("mean_s"), of("p95_s"), of("max_s")]);
+    }
+    let unrecorded = checked(&congested(false, "[record]\nwaits = true\n"));
+    assert_eq!(format!("{:?}", unrecorded.rows::<WaitResult>()), format!("{rows:?}"));
+    let without = run(&congested(false, ""));
+    assert_eq!(without.digest, unrecorded.digest);
+    assert!(without.rows::<WaitResult>().is_empty());
+}
+
+/// Loss events are those of the scenario. Three flows send a packet of 1000 B each second, all at
+/// once, over a link of 8 Mbit/s: one is transmitted, one waits, and one is lost. A fourth sends
+/// its own 50 ms later. In events of 100 ms one of four loses a packet, in those of 10 ms one of
+/// three; in those of 2 s, one begins with the first loss, and no other, as there is no pause of
+/// that length. On the way back, where nothing is lost, there are no events and no ratio.
+#[test]
+fn loss_events_are_those_of_the_scenario() {
+    let group = |name: &str, count: u32, start: &str| {
+        format!(
+            "[flows.{name}]\nfrom = \"a\"\nto = \"b\"\ncount = {count}\nstart = \"{start}\"\n\
+             udp = {{}}\ntraffic = {{ cbr = {{ rate = \"8 kbit/s\", size = \"1000 B\", \
+             random_phase = false }} }}\n"
+        )
+    };
+    let counted = |length: &str| {
+        let text = format!(
+            "duration = \"20 s\"\nrecord.synchronization = \"{length}\"\n[links.ab]\nfrom = \"a\"\n\
+             to = \"b\"\nrate = \"8 Mbit/s\"\n\
+             queue = {{ droptail = {{ limit = \"1 packet\" }} }}\n{}{}",
+            group("together", 3, "500 ms"),
+            group("later", 1, "550 ms"),
+        );
+        let result = checked(&text);
+        let [there, back] = result.rows::<SynchronizationResult>() else { panic!("two links") };
+        assert_eq!((back.loss_events, back.loss_synchronization_ratio), (0, None));
+        (link(&result, "ab").drops, there.clone())
+    };
+    for (length, share) in [("100 ms", 0.25), ("10 ms", 1.0 / 3.0)] {
+        let (drops, row) = counted(length);
+        assert!(drops >= 19, "{drops}");
+        assert_eq!((row.loss_events, row.event_losses), (drops, drops));
+        assert_eq!(row.losses_per_event, Some(1.0));
+        let ratio = row.loss_synchronization_ratio.expect("there are events");
+        assert!((ratio - share).abs() < 1e-9, "{length}: {ratio}");
+    }
+    let (_, row) = counted("2 s");
+    assert_eq!((row.loss_events, row.event_losses), (1, 2));
+}
+
+/// Counting loss events changes no run, whether packets are dropped or marked. A queue that marks
+/// has events of marks, in which marks are those of the link at most, and shares of flows lie
+/// between one of four and all.
+#[test]
+fn counting_loss_events_changes_no_run() {
+    for ecn in [false, true] {
+        let counted = run(&congested(ecn, "[record]\nsynchronization = \"100 ms\"\n"));
+        let without = run(&congested(ecn, ""));
+        assert_eq!(counted.digest, without.digest);
+        assert!(without.rows::<SynchronizationResult>().is_empty());
+        let row = &counted.rows::<SynchronizationResult>()[0];
+        let (events, packets, all, ratio) = if ecn {
+            let own = row.mark_synchronization_ratio;
+            (row.mark_events, row.event_marks, link(&counted, "ab").marks, own)
+        } else {
+            let own = row.loss_synchronization_ratio;
+            (row.loss_events, row.event_losses, link(&counted, "ab").drops, own)
+        };
+        assert!(events > 10 && packets >= events && packets <= all, "{row:?}, {all}");
+        assert!((0.25..=1.0).contains(&ratio.expect("there are events")), "{row:?}");
+    }
+    let problem =
+        Scenario::parse(&congested(false, "[record]\nsynchronization = \"0 s\"\n"), "x.toml", &[]);
+    let message = problem.err().expect("an event lasts").to_string();
+    assert!(message.contains("record.synchronization"), "{message}");
 }

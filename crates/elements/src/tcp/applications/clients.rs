@@ -54,6 +54,8 @@ struct Asked {
     /// Bytes handed over so far, and bytes until the present object is complete.
     arrived: u64,
     end: u64,
+    /// Time of the request for the present object; never once something of it has arrived.
+    begun: Time,
     /// Time at which the request is repeated; never once something has arrived.
     deadline: Time,
     /// Time of the pending event of the timer.
@@ -95,8 +97,7 @@ pub(in crate::tcp) fn number_and_level(packet: &Packet) -> (u64, usize) {
 /// Bits of a level, of which there are up to 64.
 const LEVEL_BITS: u32 = 6;
 
-/// Timeouts of requests: the first, as there is no measurement, and the longest.
-const FIRST_TIMEOUT: Span = Span::from_s(1);
+/// The longest time until a request is repeated.
 const MAX_TIMEOUT: Span = Span::from_s(60);
 
 impl Clients {
@@ -119,9 +120,10 @@ impl Clients {
             number: 0,
             arrived: 0,
             end: 0,
+            begun: Time::NEVER,
             deadline: Time::NEVER,
             pending: Time::NEVER,
-            timeout: FIRST_TIMEOUT,
+            timeout: plan.retry,
         };
         let flows: Vec<Asked> = std::iter::repeat_with(asked).take(applications.len()).collect();
         let idle = Client {
@@ -191,6 +193,10 @@ impl Clients {
         let asked = &mut self.flows[index as usize];
         asked.arrived += bytes;
         asked.deadline = Time::NEVER;
+        let begun = std::mem::replace(&mut asked.begun, Time::NEVER);
+        if begun != Time::NEVER {
+            self.count.add_start(cx.now().since(begun));
+        }
         if asked.arrived < asked.end {
             return;
         }
@@ -275,8 +281,9 @@ impl Clients {
         state.bytes += size.bytes();
         let asked = &mut self.flows[index as usize];
         asked.end = asked.arrived + size.bytes();
+        asked.begun = cx.now();
         asked.number += 1;
-        asked.timeout = FIRST_TIMEOUT;
+        asked.timeout = self.plan.retry;
         self.send(index, place, cx);
         self.set_timer(index, cx);
     }

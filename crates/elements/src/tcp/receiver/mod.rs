@@ -1,7 +1,5 @@
 //! The TCP receivers of a group of flows.
 
-mod ranges;
-
 use forebay_kernel::fetch;
 use forebay_network::{
     Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Marking, Observation,
@@ -13,8 +11,8 @@ use super::accecn::Tally;
 use super::ack_routes::AckRoutes;
 use super::applications::clients::{Clients, Place};
 use super::{EcnEcho, Recovery, TcpParameters};
+use crate::ranges::Ranges;
 use crate::transfers::{Completed, TransferMeter};
-use ranges::Ranges;
 
 /// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where
 /// RFC 5681, section 4.2 allows it.

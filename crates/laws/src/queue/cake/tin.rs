@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use forebay_kernel::Stream;
 use forebay_network::{Departure, Discard, DropReason, Packet};
+use forebay_parameters::choice;
 use forebay_units::Time;
 
 use crate::queue::cake::hash::{FlowKey, Rotation, SetHash};
@@ -12,6 +13,18 @@ use crate::queue::cake::shaper::Clock;
 use crate::queue::parts::ack_filter::AckFilter;
 use crate::queue::parts::cobalt_core::{CobaltLaw, CobaltState, Fate};
 use crate::queue::parts::packet_pool::{PacketList, PacketPool};
+
+choice! {
+    /// Delay of a packet up to which it is not dropped, in transmissions of the largest packet at
+    /// the share of its tin.
+    pub enum Spared {
+        /// Four (Linux since 4.19).
+        Packets = "packets",
+        /// Four for each flow of its tin that has a standing queue: none where it is the only
+        /// one that waits (before CAKE was in Linux).
+        Flows = "flows",
+    }
+}
 
 /// No queue.
 const NONE: u32 = u32::MAX;
@@ -78,6 +91,7 @@ struct Counts {
 /// A tin.
 pub(in crate::queue) struct Tin {
     law: CobaltLaw,
+    spared: Spared,
     /// Bytes that a flow, and the tin, may send in a round.
     quantum: i64,
     share: i64,
@@ -99,12 +113,13 @@ impl Tin {
     pub(in crate::queue) fn new(
         queues: u32,
         isolation: Isolation,
-        law: CobaltLaw,
+        (law, spared): (CobaltLaw, Spared),
         (quantum, share): (i64, i64),
         clock: Option<Clock>,
     ) -> Self {
         Self {
             law,
+            spared,
             quantum,
             share,
             hash: SetHash::new(queues, isolation),
@@ -180,6 +195,17 @@ impl Tin {
                 self.hash.join(queue);
             }
             Rotation::Sparse | Rotation::Bulk => {}
+        }
+    }
+
+    /// Returns the law of queues with as many flows as there are.
+    fn law_now(&self) -> CobaltLaw {
+        match self.spared {
+            Spared::Packets => self.law,
+            Spared::Flows => {
+                let flows = u64::from(self.flows.bulk);
+                CobaltLaw { spared: self.law.spared.times(flows), ..self.law }
+            }
         }
     }
 
@@ -259,6 +285,7 @@ impl Tin {
     ) -> Option<(Time, Departure)> {
         let queue = self.next_queue(first, None)?;
         self.served = queue;
+        let law = self.law_now();
         loop {
             let flow = &mut self.queues[queue as usize];
             let Some((entered, packet)) = pool.pop(&mut flow.packets) else {
@@ -266,7 +293,7 @@ impl Tin {
                 return None;
             };
             self.packets -= 1;
-            let fate = flow.cobalt.decide(&self.law, (entered, &packet), now, stream);
+            let fate = flow.cobalt.decide(&law, (entered, &packet), now, stream);
             // The last packet may be marked, but is not dropped.
             if !matches!(fate, Fate::Drop | Fate::Blue) || flow.packets.is_empty() {
                 let marked = fate == Fate::Mark;

@@ -12,7 +12,8 @@ use forebay_units::{Rate, Size, Span, Time};
 pub(in crate::queue) struct CobaltLaw {
     pub(in crate::queue) target: Span,
     pub(in crate::queue) interval: Span,
-    /// Delay up to which nothing is dropped: four transmissions of the largest packet.
+    /// Delay up to which nothing is dropped: four transmissions of the largest packet, or that for
+    /// each of several flows.
     pub(in crate::queue) spared: Span,
     pub(in crate::queue) ecn: bool,
     /// Steps of BLUE's probability: up when the queue overflows, and down when it is empty.

@@ -236,9 +236,9 @@ mod tests {
 
     /// Connections come at their rate. Of 40 /s the white share is L(0.333 + 0.414 * 5.3219) =
     /// 0.9266, the shape L(2.4169) = 0.9181; gaps have the variance Gamma(1 + 2/k) / Gamma(1 +
-    /// 1/k)^2 - 1 = 1.188 over 1600. The sum of n = 10,000 of them has a relative standard deviation of
-    /// no more than sqrt(1.188) (n^-0.5 sqrt(0.9266) + n^-0.17 sqrt(0.0734)) = 0.072; three times
-    /// that is the bound.
+    /// 1/k)^2 - 1 = 1.188 over 1600. The sum of n = 10,000 has a relative standard deviation
+    /// of no more than sqrt(1.188) (n^-0.5 sqrt(0.9266) + n^-0.17 sqrt(0.0734)) = 0.072; three
+    /// times that is the bound.
     #[test]
     fn connections_come_at_their_rate() {
         let mut cloud = cloud(40.0, 0.0);

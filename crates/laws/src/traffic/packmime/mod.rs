@@ -58,7 +58,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         let cloud = Cloud::new(rate, persistent, stream(0));
         Box::new(Clients::new(count as usize, cloud)) as Box<dyn TrafficPool>
     };
-    let plan = RequestPlan { request: MEAN_REQUEST + HEADER, objects: 1, connections: 1 };
+    let retry = RequestPlan::RETRY;
+    let plan = RequestPlan { request: MEAN_REQUEST + HEADER, objects: 1, connections: 1, retry };
     let kind = TrafficKind::new(make, None, None).of_transfers();
     Ok(TrafficKind { pool: Box::new(pool), fresh: true, requests: Some(plan), ..kind })
 }
@@ -97,7 +98,7 @@ impl Clients {
         Self { cloud, drawn: VecDeque::new(), first: 0, clients }
     }
 
-    /// Take connection `number`, which nobody has taken.
+    /// Take connection `number`, which no client has taken.
     fn take(&mut self, number: u64) -> Connection {
         let at = (number - self.first) as usize;
         while self.drawn.len() <= at {

@@ -92,8 +92,8 @@ mod tests {
     use forebay_kernel::Streams;
 
     /// The recursion gives the coefficients of the theory: phi_22 = d / (2 - d) and phi_21 = phi_11
-    /// (1 - phi_22) with phi_11 = d / (1 - d); with d = 0.25: 1/7, and 1/3 * 6/7 = 2/7. What is left
-    /// of the variance is (1 - 1/9) (1 - 1/49).
+    /// (1 - phi_22) with phi_11 = d / (1 - d); with d = 0.25: 1/7, and 1/3 * 6/7 = 2/7. What is
+    /// left of the variance is (1 - 1/9) (1 - 1/49).
     #[test]
     fn coefficients_are_those_of_the_theory() {
         let mut process = Fractional::new(0.25);

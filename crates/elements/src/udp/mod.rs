@@ -1,26 +1,48 @@
 //! UDP (RFC 768): senders whose datagrams leave when the application writes them. The sink that
-//! counts them is the network's.
+//! counts them is the network's; where they are echoed, reflectors take its place.
+
+mod echo;
 
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;
 
 use forebay_kernel::fetch;
+use forebay_laws::Dscp;
 use forebay_laws::traffic::{Datagram, Datagrams, PoissonPool, TrafficKind, TrafficPool, Traffics};
 use forebay_network::{
-    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, Packet,
+    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, Marking, OwnCount,
+    Packet,
 };
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose, parameters};
 use forebay_units::{Size, Span, Time};
 
 use super::FlowGroup;
 use super::end_flow;
-use crate::transport::{End, Facts, FlowReader, Transport, TransportKind, Wiring, names_of};
+use crate::rows::{Row, Rows};
+use crate::transport::{
+    End, Facts, FlowReader, GroupCounts, Transport, TransportKind, WayBack, Wiring, names_of,
+};
+use echo::{Echoes, Reflectors, RoundTripCount};
+
+pub use echo::RoundTripResult;
 
 parameters! {
     /// Parameters of UDP flows.
     pub struct UdpParameters {
         /// Bytes of IP and UDP header within each packet's size: goodput counts the rest.
         header: Size = "28 B", "RFC 768; RFC 791, section 3.1";
+        /// The far end answers each datagram at once with one of the same size and precedence, and
+        /// the results have the round-trip times.
+        echo: Option<bool>, "RFC 2681, section 2";
+        /// DSCP of these answers; that of the group if left out.
+        echo_dscp: Option<Dscp>, "RFC 2681, section 2.8.1 (Type-P)";
+    }
+}
+
+impl UdpParameters {
+    /// Returns true if datagrams are answered.
+    fn echoes(&self) -> bool {
+        self.echo == Some(true)
     }
 }
 
@@ -32,7 +54,7 @@ pub const ENTRY: Entry<TransportKind> = Entry {
     example: "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }",
     fields: UdpParameters::FIELDS,
     probes: &[],
-    build: TransportKind::new(&read),
+    build: TransportKind { rows: &[RoundTripResult::KIND], ..TransportKind::new(&read) },
 };
 
 /// UDP flows as the scenario describes them.
@@ -44,6 +66,9 @@ struct UdpPlan {
 fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     group.refuse(&["linked"], "only calls have linked flows; use traffic")?;
     let parameters = UdpParameters::read(group.own)?;
+    if parameters.echo_dscp.is_some() && !parameters.echoes() {
+        return Err(group.own.fail("echo_dscp", "goes with echo = true: nothing is answered"));
+    }
     let (entry, inner) = choose::<Traffics>(group.flow, "traffic")?.ok_or_else(|| {
         let names = names_of::<Traffics>(group.flow);
         group.flow.fail("traffic", format!("is missing; UDP needs one of: {names}"))
@@ -69,10 +94,18 @@ fn check_header(udp: &Section<'_>, header: Size, traffic: &TrafficKind) -> Resul
 
 impl Transport for UdpPlan {
     fn facts(&self) -> Facts {
+        let header = self.parameters.header;
+        let (end, way_back, acknowledged) = if self.parameters.echoes() {
+            (End::Receivers, WayBack::Any("echo"), 1.0)
+        } else {
+            (End::Sink { header }, WayBack::None, 0.0)
+        };
         Facts {
             largest: self.traffic.largest.map(Size::bytes),
             mean_rate: self.traffic.mean_rate,
-            end: End::Sink { header: self.parameters.header },
+            end,
+            way_back,
+            acknowledged,
             rerouted: true,
             spreads: true,
             ..Facts::default()
@@ -82,7 +115,30 @@ impl Transport for UdpPlan {
     fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let count = group.starts.len();
         let applications = self.traffic.pool_of(&group.path, count, wiring.streams());
-        wiring.add(senders(group, applications));
+        if !self.parameters.echoes() {
+            wiring.add(senders(group, applications, None));
+            return;
+        }
+        let Marking { precedence, dscp } = group.marking;
+        let dscp = self.parameters.echo_dscp.map_or(dscp, |own| own.0);
+        let reflectors = Reflectors {
+            header: self.parameters.header.bytes(),
+            back: wiring.way_back(),
+            marking: Marking { precedence, dscp },
+        };
+        let echoes = Echoes::new(group.first, count);
+        wiring.add(senders(group, applications, Some(Box::new(echoes))));
+        wiring.add(Box::new(reflectors));
+    }
+
+    fn rows(&self, group: &mut GroupCounts<'_>) -> Vec<Rows> {
+        if !self.parameters.echoes() {
+            return Vec::new();
+        }
+        let mut all = RoundTripCount::default();
+        group.each_senders(|own: &RoundTripCount| all.merge(own));
+        let flows = group.counters.flows();
+        vec![Rows::one(RoundTripResult::of(group.name.to_owned(), &flows, &all))]
     }
 }
 
@@ -94,6 +150,8 @@ struct UdpSenders<P> {
     group: FlowGroup,
     applications: P,
     timer: Option<RoundRobinTimer>,
+    /// Taker of what comes back, where datagrams are echoed.
+    echoes: Option<Box<Echoes>>,
 }
 
 struct RoundRobinTimer {
@@ -188,22 +246,25 @@ const STOP: u32 = u32::MAX;
 /// The senders of `group`, one for each of `applications`. Those of Poisson traffic, which asks its
 /// law for each packet, are compiled for it: by calls through a table of functions an M/M/1 queue
 /// takes some 4 % more instructions.
-#[must_use]
-pub fn senders(group: FlowGroup, applications: Box<dyn TrafficPool>) -> Box<dyn Element> {
+fn senders(
+    group: FlowGroup,
+    applications: Box<dyn TrafficPool>,
+    echoes: Option<Box<Echoes>>,
+) -> Box<dyn Element> {
     if applications.as_ref().type_id() != TypeId::of::<PoissonPool>() {
-        return Box::new(UdpSenders::new(group, applications));
+        return Box::new(UdpSenders::new(group, applications, echoes));
     }
     let applications: Box<dyn Any> = applications;
     let poisson = applications.downcast::<PoissonPool>().expect("it is of this type");
-    Box::new(UdpSenders::new(group, *poisson))
+    Box::new(UdpSenders::new(group, *poisson, echoes))
 }
 
 impl<P: TrafficPool> UdpSenders<P> {
-    fn new(group: FlowGroup, applications: P) -> Self {
+    fn new(group: FlowGroup, applications: P, echoes: Option<Box<Echoes>>) -> Self {
         let flows = applications.len();
         let gap = applications.constant_gap().filter(|_| flows > 1);
         let timer = gap.map(RoundRobinTimer::new);
-        Self { group, applications, timer }
+        Self { group, applications, timer, echoes }
     }
 
     /// The time of the next datagram of flow `index`, whose previous one left (or which started) at
@@ -275,8 +336,22 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
         Lookahead::host(std::slice::from_ref(&self.group.route))
     }
 
-    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
-        unreachable!("nothing is routed to a UDP sender");
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let echoes = self.echoes.as_mut().expect("only echoes are routed to a UDP sender");
+        echoes.receive(packet, cx);
+    }
+
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        match &mut self.echoes {
+            Some(echoes) => OwnCount::of(&mut echoes.count),
+            None => OwnCount::default(),
+        }
+    }
+
+    fn probes(&self, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        if let Some(echoes) = &self.echoes {
+            echoes.probes(part, visit);
+        }
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
@@ -285,7 +360,7 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
             (0..flows).for_each(|index| end_flow(self.group.first.nth(index), cx));
             return;
         }
-        let Self { group, applications, timer } = self;
+        let Self { group, applications, timer, .. } = self;
         let Some(timer) = timer else {
             self.send_repeatedly(token, cx);
             return;

@@ -1,32 +1,32 @@
-//! Sets of segment numbers as sorted, disjoint ranges.
+//! Sets of numbers of packets as sorted, disjoint ranges.
 
 use std::collections::VecDeque;
 
-/// Segment numbers as half-open ranges: what a receiver holds out of order. Work grows with the
-/// number of holes, not with the window.
+/// Numbers as half-open ranges: the segments that a receiver holds out of order, or the datagrams
+/// that were answered. Work grows with the number of holes, not with that of packets.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     list: VecDeque<(u64, u64)>,
 }
 
 impl Ranges {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// Returns the number of ranges.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.list.len()
     }
 
     /// The ranges, from the lowest.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.list.iter().copied()
     }
 
     /// Add `number`. Returns true if it is new.
     #[inline]
-    pub(super) fn insert(&mut self, number: u64) -> bool {
+    pub(crate) fn insert(&mut self, number: u64) -> bool {
         // Most make the last range longer.
         match self.list.back_mut() {
             Some(last) if last.1 == number => {
@@ -57,7 +57,7 @@ impl Ranges {
     }
 
     /// Remove everything below `number`.
-    pub(super) fn remove_below(&mut self, number: u64) {
+    pub(crate) fn remove_below(&mut self, number: u64) {
         while let Some(front) = self.list.front_mut()
             && front.0 < number
         {
@@ -71,7 +71,7 @@ impl Ranges {
 
     /// The range that holds `number`.
     #[inline]
-    pub(super) fn holding(&self, number: u64) -> Option<(u64, u64)> {
+    pub(crate) fn holding(&self, number: u64) -> Option<(u64, u64)> {
         // What was sent last is asked for most.
         match self.list.back() {
             Some(&last) if last.0 <= number => (number < last.1).then_some(last),
@@ -86,7 +86,7 @@ impl Ranges {
     }
 
     /// The smallest number from `number` on that is not in the set.
-    pub(super) fn gap_from(&self, number: u64) -> u64 {
+    pub(crate) fn gap_from(&self, number: u64) -> u64 {
         self.holding(number).map_or(number, |range| range.1)
     }
 }
