@@ -85,7 +85,9 @@ def test_a_change_removes_then_calls_then_sets(network: Network) -> None:
     assert missing.apply(network, where, where) == ["flows.none.count"]
 
 
-@pytest.mark.parametrize("name", ["af", "atm", "cake", "dctcp", "l4s", "pcn", "redn", "rpr"])
+@pytest.mark.parametrize(
+    "name", ["af", "atm", "cake", "codel", "dctcp", "l4s", "pcn", "redn", "rpr"]
+)
 def test_every_sensitivity_run_changes_something(name: str) -> None:
     """Every sensitivity run changes something: a path with a slip names no section, and then an
     assumption seems not to matter."""

@@ -67,7 +67,9 @@ def job(study: Study, cell: Cell) -> Job:
     return task.job
 
 
-@pytest.mark.parametrize("name", ["af", "pcn", "redn", "atm", "rpr", "cake", "dctcp", "l4s"])
+@pytest.mark.parametrize(
+    "name", ["af", "pcn", "redn", "atm", "rpr", "cake", "codel", "dctcp", "l4s"]
+)
 def test_records_are_what_runs_give(name: str) -> None:
     """Records are what runs give: a change of the engine or of a study that alters a digest is
     noticed.

@@ -24,6 +24,7 @@ SUBJECTS = {
     "atm": "rate-based congestion control on a satellite ATM link",
     "rpr": "fairness on a resilient packet ring, SRP-fa against VoQ",
     "cake": "Piece of CAKE: classes and flows through a shaper of 1 and 10 Mbit/s",
+    "codel": "CoDel against tail drop and RED: a consumer edge, a link whose rate changes",
     "dctcp": "DCTCP against TCP in data centres: queues, incast, shared buffers",
     "l4s": "Prague beside CUBIC through DualPI2, a FIFO and single queues of RFC 3168",
 }
@@ -79,7 +80,7 @@ def surviving(document: Document) -> tuple[int, dict[str, str]]:
 def transports() -> str:
     """docs/transports.md."""
     lines = [*HEAD]
-    for name in ("af", "redn", "cake", "dctcp", "l4s"):
+    for name in ("af", "redn", "cake", "codel", "dctcp", "l4s"):
         lines += ["", f"## {name}: {SUBJECTS[name]}", "", *study_lines(name)]
     lines += ["", f"## rpr: {SUBJECTS['rpr']}", "", *ring_lines()]
     return "\n".join([*lines, *TAIL]) + "\n"
