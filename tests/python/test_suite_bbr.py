@@ -115,7 +115,7 @@ def test_cases_decide_the_exit_status(forebay: front.Forebay) -> None:
     assert told.status == 1
     assert "case fails: probe-rtt, bbr3:never: at 30.000 s: PROBE_RTT is not entered" in told.err
     assert "FAIL" in (Path("b") / "report.html").read_text()
-    assert "PROBE_RTT is not entered" in (Path("b") / "table.md").read_text()
+    assert r"PROBE\_RTT is not entered" in (Path("b") / "table.md").read_text()
 
 
 def trace_of(states: list[int], **columns: list[float]) -> Trace:
