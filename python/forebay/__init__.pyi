@@ -706,7 +706,7 @@ class _Impairment:
         self,
         *,
         mean: str,
-        distribution: Literal["uniform", "exponential"] = ...,
+        distribution: Literal["uniform", "exponential", "half_normal"] = ...,
         reorder: bool = ...,
     ) -> Mechanism: ...
     def loss(self, *, probability: float) -> Mechanism: ...

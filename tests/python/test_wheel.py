@@ -47,6 +47,8 @@ def test_the_package_has_studies_templates_and_benchmarks() -> None:
         "forebay/suites/rfc7928/suite.toml",
         "forebay/suites/ccwg/suite.toml",
         "forebay/suites/bufferbloat/suite.toml",
+        "forebay/suites/bbr-draft/suite.toml",
+        "forebay/suites/rfc8867/rates.py",
     }
 
 

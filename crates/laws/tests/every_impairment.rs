@@ -153,11 +153,20 @@ fn states_of_the_channel_have_their_own_losses() {
 }
 
 /// Jitter has its distribution, with the mean asked for: uniform delays lie in 0 to 10 ms with a
-/// standard deviation of 10/sqrt(12) = 2.887 ms, exponential ones have one of 5 ms.
+/// standard deviation of 10/sqrt(12) = 2.887 ms, exponential ones have one of 5 ms. Half-normal
+/// ones end at three times 5/0.791157 = 6.320 ms, and have a standard deviation of 3.725 ms: with
+/// P, the probability of a normal value within 3, a variance of (P - 6 phi(3)) / P, less the square
+/// of the mean 0.791157, in units of 6.320 ms.
 #[test]
 fn jitter_has_its_distribution() {
-    for (name, deviation, bound) in [("uniform", 2.887, 10.0), ("exponential", 5.0, f64::INFINITY)]
-    {
+    // P(X > 2 mean) = e^-2 = 0.1353 of exponential delays, and of half-normal ones
+    // (P - erf(1.5823 / sqrt(2))) / P = 0.1112, where 1.5823 = 2 * 0.791157.
+    let laws = [
+        ("uniform", 2.887, 10.0, 0.0),
+        ("exponential", 5.0, f64::INFINITY, 0.1353),
+        ("half_normal", 3.725, 18.96, 0.1112),
+    ];
+    for (name, deviation, bound, expected) in laws {
         let mut law = law("jitter", &format!("mean = \"5 ms\"\ndistribution = \"{name}\""));
         let delays: Vec<f64> = passages(law.as_mut(), 50_000)
             .into_iter()
@@ -170,8 +179,6 @@ fn jitter_has_its_distribution() {
         assert!((mean - 5.0).abs() < 4.0 * deviation / f64::sqrt(5e4), "{name}: {mean} ms");
         assert!(delays.iter().all(|delay| (0.0..=bound).contains(delay)), "{name}");
         let above = delays.iter().filter(|delay| **delay > 10.0).count() as f64 / 5e4;
-        // P(X > 2 mean) = e^-2 = 0.1353 of exponential delays.
-        let expected = if name == "uniform" { 0.0 } else { 0.1353 };
         assert!((above - expected).abs() < 0.007, "{name}: {above} above 10 ms");
     }
 }

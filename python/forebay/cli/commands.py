@@ -432,7 +432,7 @@ def suite(name: str | None, list_only: bool, as_json: bool, **options: Any) -> i
         list_suites(as_json)
         return 0
     laws = {category: options.pop(category) for category in ("queue", "control", "adaptation")}
-    asked = ("rate", "cells", "replications", "quick", "seed", "against")
+    asked = ("rate", "cells", "replications", "quick", "seed", "against", "grid")
     request = Request(laws, **{key: options.pop(key) for key in asked})
     if list_only:
         list_cells(name, request, as_json)

@@ -227,6 +227,7 @@ SUITE = (
     argument("--cells", metavar="GLOB", help='Only these cells, such as "burst/*".'),
     argument("--replications", metavar="N", type=REPLICATIONS, help="So many runs of each cell."),
     flag("--quick", "Fewer replications: about a minute."),
+    flag("--grid", "All points of the suite's grid, if it has one."),
     argument(
         "--against",
         metavar="DIR",

@@ -25,14 +25,16 @@ from forebay.run.repeat import quoted
 from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
 from forebay.run.sweep import Planned, plan, run_all
 from forebay.suite.against import compared, read_earlier, worse
-from forebay.suite.cells import Asked, Cell, cells_of, screen_names
+from forebay.suite.cells import RATE, Asked, Cell, cells_of, screen_names
 from forebay.suite.definition import SuiteFile, load_definition
 from forebay.suite.folders import suite_folder, suite_folders
 from forebay.suite.laws import law_of
 from forebay.suite.page import suite_page
+from forebay.suite.pilots import Part, settled
 from forebay.suite.results import JSON, cell_path, document_of
 from forebay.suite.sensitivity import Screen, screens_of
 from forebay.suite.tables import screening_tables, section_tables, written_tables
+from forebay.suite.verdicts import matrix
 from forebay.units import symbolised
 
 __all__ = ["Request", "list_cells", "list_suites", "run_suite"]
@@ -53,6 +55,7 @@ class Request:
     quick: bool = False
     seed: int | None = None
     against: Path | None = None
+    grid: bool = False
 
 
 def list_suites(as_json: bool) -> None:
@@ -88,8 +91,8 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
         facts = {"section": of.section, "weight": of.weight, "title": of.title}
         screens = fnmatch.filter(screen_names(suite), request.cells or "*")
         rows += [{"name": each, **facts, "quantities": of.metrics} for each in screens]
+    omitted = [each.model_dump() for each in suite.omitted]
     if as_json:
-        omitted = [each.model_dump() for each in suite.omitted]
         print_json({"suite": name, "cells": rows, "omitted": omitted})
         return
     shown = table(plain_markup(f"{suite.suite.title}. {suite.suite.source}"),
@@ -102,17 +105,15 @@ def list_cells(name: str, request: Request, as_json: bool) -> None:
     by_name = len(rows) - len(cells)
     alone = f", and {by_name} that run only by name" if by_name else ""
     screen.print(text.counted(len(cells), "cell") + alone)
-    for each in suite.omitted:
-        told = f"not simulated: {each.section} {each.what}: {each.reason}"
-        screen.print(plain_markup(told), soft_wrap=True)
+    _show_omitted(omitted)
 
 
 def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     """Run what the folder does not hold yet, write tables and page, and print; the exit status.
 
-    It is 1 if a run gave no result, a check fails, or something became worse than in the result
-    that `--against` names. Raises `UserError` for wrong input, and `KeyboardInterrupt` on Ctrl-C or
-    SIGTERM.
+    It is 1 if a run gave no result, a law under test fails a check or a case, or something became
+    worse than in the result that `--against` names. Raises `UserError` for wrong input, and
+    `KeyboardInterrupt` on Ctrl-C or SIGTERM.
     """
     suite, source = _suite(name)
     asked = _asked(suite, request)
@@ -120,19 +121,20 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     earlier = None
     if request.against is not None:
         earlier = read_earlier(request.against, name, asked.seed)
-    parts = [(cell, _planned(cell, asked)) for cell in cells]
+    parts: list[Part] = [(cell, _planned(cell, asked)) for cell in cells]
     screens = [(each, _planned(each.cell, asked)) for each in screens_of(source, suite, asked)]
     if not parts and not screens:
         raise UserError("--cells: none of the laws has a parameter that could be varied")
     folder = output_folder(folder_of(Path(name), options))
-    files = [JSON, *TABLES, *_scenario_files(cells)]
-    refuse_foreign(folder, files)
+    files = [JSON, *TABLES]
+    refuse_foreign(folder, [*files, *_scenario_files(cells)])
     refuse_foreign_report(folder, "--out")
     words = _words(name, request, options)
     where = find_executor(options.executor, options.jobs)
     with closing(where), terminated_like_interrupted(), Journal(folder, ADVICE) as journal:
         say_what_is_there(journal, folder)
         try:
+            parts = settled(parts, asked.laws, name, journal, where)
             made = [*parts, *((screen.cell, planned) for screen, planned in screens)]
             run_all([(cell.sweep, planned) for cell, planned in made], name, journal, where)
         except KeyboardInterrupt:
@@ -140,7 +142,8 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
         document = document_of(name, suite, asked, parts, journal, quoted(words), screens)
     if earlier is not None:
         document["against"] = compared(document, earlier)
-    scenarios = _scenario_files(cells) | _failed_files(document, [each for each, _ in screens])
+    scenarios = _scenario_files([cell for cell, _ in parts])
+    scenarios |= _failed_files(document, [each for each, _ in screens])
     take_over(folder, [*files, *scenarios])
     for path, scenario in scenarios.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -174,13 +177,15 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
     """The laws of a request, the baseline of the suite first. Raises `UserError`."""
     tested = suite.suite.law
     for category, words in request.laws.items():
-        takes = category == tested or (category == "control" and suite.suite.controls)
+        takes = category == tested or _takes_beside(suite, category)
         if words and not takes:
             raise UserError(
                 f"{OPTIONS[category]}: the suite tests {tested} laws; name some by "
                 f"{OPTIONS[tested]}"
             )
     if request.rate is not None:
+        if RATE not in suite.parameters:
+            raise UserError("--rate: this suite has no rate of the bottleneck that could be set")
         rate = read(request.rate, "--rate")
         if rate.unit.symbol != "bit/s" or not (rate.of({}).value or 0.0) > 0.0:
             raise rate.error("allowed is a rate above 0, such as 10 Mbit/s")
@@ -190,18 +195,34 @@ def _asked(suite: SuiteFile, request: Request) -> Asked:
     laws += under_test
     controls = [] if tested == "control" else request.laws.get("control", ())
     others = [law_of(word, "control", "--control") for word in controls or suite.suite.controls]
+    queues = [] if tested == "queue" else request.laws.get("queue", ())
     plain = suite.suite.quick if request.quick else suite.suite.replications
     return Asked(
         laws=list({law.label: law for law in laws}.values()),
         tested=[law.label for law in under_test],
         controls=list({law.label: law for law in others}.values()),
+        queues=[law_of(word, "queue", "--queue") for word in dict.fromkeys(queues)],
         rate=request.rate,
         cells=request.cells,
         # Who names cells wants these.
         without=suite.suite.quick_without if request.quick and request.cells is None else [],
         replications=request.replications or plain,
         seed=suite.suite.seed if request.seed is None else request.seed,
+        grid=_has_grid(suite, request),
     )
+
+
+def _takes_beside(suite: SuiteFile, category: str) -> bool:
+    """Whether cells of a suite take laws of a category beside what it tests."""
+    if category == "control":
+        return bool(suite.suite.controls)
+    return category == "queue" and any(cell.queues for cell in suite.cells.values())
+
+
+def _has_grid(suite: SuiteFile, request: Request) -> bool:
+    if request.grid and suite.grid is None:
+        raise UserError("--grid: this suite has no grid")
+    return request.grid
 
 
 def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
@@ -219,6 +240,7 @@ def _words(name: str, request: Request, options: StoredOptions) -> list[str]:
     for option, value in given.items():
         words += [option, str(value)] if value is not None else []
     words += ["--quick"] if request.quick else []
+    words += ["--grid"] if request.grid else []
     return [*words, *law_words(), *limit_words()]
 
 
@@ -248,16 +270,25 @@ def _status(document: Mapping[str, Any]) -> int:
         say(f"forebay: run failed: {cell}, {column}: {reason}{more}")
     failing = [each for each in document["checks"] if not each["holds"]]
     for each in failing:
-        what = " (baseline)" if each["of"] == "baseline" else ""
-        say(f"forebay: check fails: {each['cell']}, {each['column']}{what}: {each['text']}")
+        say(f"forebay: check fails: {_named(each)}: {each['text']}")
+    broken = [each for each in document["verdicts"] if each["verdict"] == "fail"]
+    for each in broken:
+        say(f"forebay: case fails: {_named(each)}: {each['told']}")
     # What is expected of the baseline says how far the network is that of the document.
-    failing = [each for each in failing if each["of"] != "baseline"]
+    failing = [each for each in (*failing, *broken) if each["of"] != "baseline"]
     lost = worse(document.get("against", {}).get("changes", ()))
     return 1 if document["failed"] or failing or lost else 0
 
 
+def _named(row: Mapping[str, Any]) -> str:
+    what = " (baseline)" if row["of"] == "baseline" else ""
+    return f"{row['cell']}, {row['column']}{what}"
+
+
 def _show(document: Mapping[str, Any], folder: Path) -> None:
     screen = console()
+    if document["verdicts"]:
+        _show_cases(document)
     for section in section_tables(document):
         columns = zip(section.whole.columns, section.whole.headline, strict=True)
         picked = [column for column, shown in columns if shown]
@@ -290,6 +321,23 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
     told = f"{text.counted(runs, 'run')}; means here, 95 % intervals in {folder / 'table.md'} and "
     told += f"{folder / REPORT}"
     screen.print(plain_markup(told), soft_wrap=True)
+
+
+def _show_cases(document: Mapping[str, Any]) -> None:
+    screen = console()
+    heads, cases = matrix(document)
+    grown = table(plain_markup("Cases"), *map(plain_markup, heads), left=len(heads))
+    for case in cases:
+        grown.add_row(*map(plain_markup, case))
+    screen.print(grown)
+    _show_omitted(document["omitted"])
+    screen.print()
+
+
+def _show_omitted(omitted: Sequence[Mapping[str, Any]]) -> None:
+    for each in omitted:
+        told = f"not simulated: {each['section']} {each['what']}: {each['reason']}"
+        console().print(plain_markup(told), soft_wrap=True)
 
 
 def _show_changes(against: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from forebay.errors import LawError, UserError, nearest, read_text
 from forebay.native import native
 from forebay.run.laws import law_files, law_timeout
 from forebay.run.limits import LimitError, available_memory
+from forebay.run.measured import measured
 from forebay.run.repeat import repeat_line
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class Job:
     the scenario (0) or in a random one of that number. `max_packets`, `max_memory` in bytes
     (`None`: what the machine has left) and `timeout` in seconds bound what it may take: a run that
     exceeds them has failed. `command`, the command that gives the run again, is kept in its
-    document. `outputs` are the words of that command that say which files are written.
+    document. `outputs` are the words of that command that say which files are written. `measures`
+    is a plan of `forebay.run.measured`: what is measured of its recorded series.
 
     `laws` are the files of laws of one's own that another process must load for it, each a path and
     a hash of what it held, and `law_timeout` the seconds that a call of them may take there; left
@@ -84,6 +86,7 @@ class Job:
     max_memory: int | None = None
     timeout: float | None = None
     outputs: tuple[str, ...] = ()
+    measures: str = ""
     laws: tuple[LawFile, ...] = ()
     law_timeout: float | None = None
 
@@ -369,7 +372,10 @@ def run_jobs(
         import numpy  # noqa: F401
 
     def receive(index: int, document: Document, tables: Tables) -> None:
-        done(index, Run(document, tables))
+        run = Run(document, tables)
+        if plan := jobs[index].measures:
+            run = Run({**run.document, "measured": measured(run, plan)}, tables)
+        done(index, run)
 
     def fail(index: int, error: Exception) -> None:
         job = jobs[index]

@@ -1,8 +1,9 @@
 """Quantities of many runs: their means with intervals, and which of them no run has.
 
-A quantity is an expression (`forebay.run.expressions`). One that a run does not have, or that has
-no value in it, has none over its replications either: the mean of the others would be that of the
-runs in which all went well. Its row then has the note `no value`, and a reason.
+A quantity is an expression (`forebay.run.expressions`), or what a function measured. One that a
+run does not have, or that has no value in it, has none over its replications either: the mean of
+the others would be that of the runs in which all went well. Its row then has the note `no value`,
+and a reason.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from forebay.errors import UserError
@@ -19,8 +21,9 @@ from forebay.run.rows import Document
 from forebay.samples import FEW_SAMPLES
 from forebay.stats import finite, replication_interval
 from forebay.text import NO_VALUE
+from forebay.units import Unit
 
-__all__ = ["lacking_words", "refuse_absent", "summarised"]
+__all__ = ["Measured", "lacking_words", "refuse_absent", "summarised"]
 
 TRIED = 1000
 AT_ONCE = 50
@@ -30,7 +33,26 @@ TOLD = 3
 """Number of points that a message names."""
 
 
-def summarised(quantity: Expression, answers: Sequence[Answer]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A quantity that a function measured (`forebay.run.measured`); `name` is its key in a plan. As
+    an `Expression`, it has the value of a run's document by `of`."""
+
+    name: str
+    unit: Unit
+    nonnegative: bool = False
+
+    def of(self, document: Document) -> Answer:
+        """Its value in a run, or why there is none."""
+        value, told = document["measured"][self.name]
+        return Answer(value, told if value is None else "")
+
+    def told(self, document: Document) -> str:
+        """What the function said of its value in a run."""
+        return str(document["measured"][self.name][1])
+
+
+def summarised(quantity: Expression | Measured, answers: Sequence[Answer]) -> dict[str, Any]:
     """The row of a quantity's interval over replications: `mean`, `low`, `high`, `replications`,
     `note`, and the `reason` if there is no value.
 

@@ -55,6 +55,7 @@ from forebay.run.jobs import Job, Run, build, check, load
 from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.laws import law_words, refuse_unsaved
 from forebay.run.limits import MAX_RUNS
+from forebay.run.measured import part_of
 from forebay.run.progress import meter, note
 from forebay.run.quantities import refuse_absent
 from forebay.run.repeat import repeat_line
@@ -183,12 +184,14 @@ def settings_of(overrides: Sequence[str], until: str | None, seed: int | None) -
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A point of a sweep with what the engine makes of it: the hash of the resolved scenario, the
-    seed, and what is hardly meant in the scenario."""
+    seed, and what is hardly meant in the scenario. `part` tells apart what is measured of its
+    series, if anything is."""
 
     combination: Combination
     scenario_hash: str
     seed: int
     warnings: tuple[str, ...] = ()
+    part: str = ""
 
     @property
     def values(self) -> dict[str, bool | int | float | str]:
@@ -197,7 +200,7 @@ class Planned:
 
     def key(self, replication: int) -> Key:
         """Key by which the journal knows a run."""
-        return Key(self.scenario_hash, self.seed, replication)
+        return Key(self.scenario_hash, self.seed, replication, self.part)
 
 
 def plan(sweep: Sweep) -> list[Planned]:
@@ -234,7 +237,9 @@ def _planned(sweep: Sweep, combination: Combination) -> Planned:
     found = check(sweep.job(combination, 0))
     refuse_unsaved(found.get("laws", ()))
     seed = int(found["resolved"]["seed"]) if sweep.seed is None else sweep.seed
-    return Planned(combination, found["scenario_hash"], seed, tuple(found["warnings"]))
+    told = tuple(found["warnings"])
+    part = part_of(sweep.scenario.measures)
+    return Planned(combination, found["scenario_hash"], seed, told, part)
 
 
 def run_missing(

@@ -1,7 +1,9 @@
 """The file of a suite: what it tests, its cells, metrics and checks, and what it had to choose.
 
 The guide (docs/guides/suites.md) explains each key of `suites/NAME/suite.toml`. Scenario files
-stand beside it. Nothing of it is code: expressions are those of `forebay.run.expressions`.
+stand beside it, and, where something is asked of recorded series, files with functions that measure
+and judge (`forebay.run.measured`). All else is data: expressions are those of
+`forebay.run.expressions`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ __all__ = [
     "CellFile",
     "Check",
     "Metric",
+    "Pilot",
     "Place",
     "ScreeningFile",
     "SuiteFile",
@@ -42,11 +45,14 @@ class Place(_Table):
 
 
 class Metric(_Table):
-    """A quantity of the suite. `{of}` in `quantity` and `words` stands for each of a cell's
-    `classes`; `better` says in which direction a law is better; `headline` ones are on the
-    terminal. `{...}` are parameters, as in scenarios."""
+    """A quantity of the suite: an expression (`quantity`), or a `function` of the recorded run with
+    the `unit` of what it returns. `{of}` in `quantity` and `words` stands for each of a cell's
+    `classes`, for each of which a function is called then; `better` says in which direction a law
+    is better; `headline` ones are on the terminal. `{...}` are parameters, as in scenarios."""
 
-    quantity: str
+    quantity: str = ""
+    function: str = ""
+    unit: str = "number"
     words: str
     section: str = ""
     better: Literal["more", "less", "neither"] = "neither"
@@ -64,9 +70,21 @@ class Check(_Table):
     of: Literal["baseline", "laws"] = "laws"
 
 
+class Pilot(_Table):
+    """A parameter of a cell that a pilot run gives: what a `function` returns, in seconds or bytes.
+    In that run the parameter is what `parameters` say."""
+
+    function: str
+    unit: Literal["s", "B"] = "s"
+
+
 class CellFile(_Table):
     """A cell, or several that differ in parameters: `each` is a list of these, or the name of one
-    in `grids`; `id` is the end of the name."""
+    in `grids`; `id` is the end of the name.
+
+    `judge` is a function that says whether a case is passed. `pilot` are parameters for which
+    another run of the cell is made before; then there is one run, since its start is fixed.
+    """
 
     title: str
     section: str
@@ -79,11 +97,15 @@ class CellFile(_Table):
     each: list[dict[str, str]] | str = []
     marking: dict[str, Any] = {}
     controls: list[str] = []
+    queues: list[str] = []
     metrics: list[str] | None = None
     also: list[str] = []
     classes: list[str] = []
     trade_off: bool = True
     checks: list[Check] = []
+    judge: str = ""
+    pilot: dict[str, Pilot] = {}
+    grid: bool = True
 
 
 class _Suite(_Table):
@@ -113,6 +135,15 @@ class _Omitted(_Table):
     section: str
     what: str
     reason: str
+
+
+class _Grid(_Table):
+    """What `--grid` varies: a point for each combination of values of parameters, where the
+    expression `cost` is at most `most`."""
+
+    values: dict[str, list[str]]
+    cost: str = "0"
+    most: float = 0.0
 
 
 class ScreeningFile(_Table):
@@ -153,11 +184,13 @@ REPORT = [
 
 
 class SuiteFile(_Table):
-    """A suite as its file has it. `omitted` is what its document asks for and no cell has."""
+    """A suite as its file has it: `grids` are lists of rows that cells share, and `grid` what
+    `--grid` varies; `omitted` is what its document asks for and no cell has."""
 
     suite: _Suite
     parameters: dict[str, str] = {}
     grids: dict[str, list[dict[str, str]]] = {}
+    grid: _Grid | None = None
     metrics: dict[str, Metric]
     cells: dict[str, CellFile]
     choices: list[_Choice] = []
@@ -190,18 +223,21 @@ def load_definition(folder: Path) -> SuiteFile:
         found = SuiteFile.model_validate(raw)
     except ValidationError as error:
         models = (
-            *(SuiteFile, _Suite, CellFile, Metric, Check, Place, _Choice, _Omitted, Asked),
-            ScreeningFile,
+            *(SuiteFile, _Suite, CellFile, Metric, Check, Place, Pilot),
+            *(_Choice, _Omitted, _Grid, Asked, ScreeningFile),
         )
         keys = dict.fromkeys(key for model in models for key in model.model_fields)
         raise located(path, error.errors(), keys) from None
+    for name, metric in found.metrics.items():
+        if bool(metric.quantity) == bool(metric.function):
+            raise UserError(f"{path}: metrics.{name}: give a quantity or a function")
     for name, cell in found.cells.items():
         place = f'{path}: cells."{name}"'
         asked = [*(cell.metrics or ()), *cell.also, *(check.metric for check in cell.checks)]
-        for metric in (*found.suite.metrics, *found.suite.trade_off, *asked):
-            if metric not in found.metrics:
-                near = nearest(metric, found.metrics)
-                raise UserError(f'{place}: no metric "{metric}"{near}')
+        for wanted in (*found.suite.metrics, *found.suite.trade_off, *asked):
+            if wanted not in found.metrics:
+                near = nearest(wanted, found.metrics)
+                raise UserError(f'{place}: no metric "{wanted}"{near}')
         if isinstance(cell.each, str) and cell.each not in found.grids:
             near = nearest(cell.each, found.grids)
             raise UserError(f'{place}.each: no grid "{cell.each}"{near}')
@@ -214,15 +250,17 @@ def load_definition(folder: Path) -> SuiteFile:
 
 def _check_screening(suite: SuiteFile, screening: ScreeningFile, path: Path) -> None:
     """Raises `UserError` for a cell or metric that a screening names and there is not."""
-    names = [
-        "/".join((name, row["id"]) if row else (name,))
+    names = {
+        "/".join((name, row["id"]) if row else (name,)): cell
         for name, cell in suite.cells.items()
         for row in suite.rows(cell)
-    ]
+    }
     for name in screening.cells:
         if name not in names:
             near = nearest(name, names)
             raise UserError(f'{path}: screening.cells: no cell "{name}"{near}')
+        if names[name].pilot:
+            raise UserError(f'{path}: screening.cells: "{name}" has a pilot; name cells without')
     for name in screening.metrics:
         if name not in suite.suite.metrics:
             near = nearest(name, suite.suite.metrics)

@@ -14,8 +14,15 @@ from forebay.run.documents import read_document
 from forebay.run.paper_formats import interval_cells
 from forebay.suite.report import asked_table
 from forebay.suite.results import JSON, cell_path
-from forebay.suite.tables import CellTable, SectionTables, screening_tables, section_tables
+from forebay.suite.tables import (
+    CellTable,
+    SectionTables,
+    omitted_table,
+    screening_tables,
+    section_tables,
+)
 from forebay.suite.trade_off import trade_off_figure
+from forebay.suite.verdicts import counted_verdicts, matrix, told_tables
 from forebay.units import symbolised
 
 __all__ = ["SUITE", "suite_page", "suite_report"]
@@ -47,6 +54,10 @@ SUITE = {
         {**dict.fromkeys(("cell", "column", "text", "unit"), str),
          "mean": (float, None), "holds": bool}
     ],
+    "verdicts": [
+        {**dict.fromkeys(("cell", "case", "point", "section", "column", "verdict", "told"), str),
+         "runs": {"*": int}}
+    ],
     "choices": [dict.fromkeys(("open", "chosen", "reason"), str)],
     "omitted": [dict.fromkeys(("section", "what", "reason"), str)],
     "failed": [
@@ -76,7 +87,7 @@ def suite_report(folder: Path) -> Path:
 
 def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
     """Write the page of a document; its path."""
-    sections = [*_summary(document), _laws(document)]
+    sections = [*_cases(document), *_summary(document), _laws(document)]
     sections += [_section(document, table) for table in section_tables(document)]
     sections += _screening(document)
     sections += _scenarios(document)
@@ -86,9 +97,8 @@ def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
         said = "What the document leaves open, and what was chosen for all cells."
         sections.append(Section("Choices", said, tables=[Table(heads, rows, words=True)]))
     if document["omitted"]:
-        rows = [[each["section"], each["what"], each["reason"]] for each in document["omitted"]]
         said = "What the document asks for and no cell has."
-        table = Table(["section", "what", "reason"], rows, words=True)
+        table = Table(*omitted_table(document), words=True)
         sections.append(Section("Not simulated", said, tables=[table]))
     if document["failed"]:
         failed = [
@@ -102,6 +112,19 @@ def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
     return write_page(
         folder, document, sections, ("source", "build", "seeds", "replications", "runs")
     )
+
+
+def _cases(document: Mapping[str, Any]) -> Iterator[Section]:
+    """The part with the matrix of cases and what decides them, if the suite judges any."""
+    if document["verdicts"]:
+        heads, broken, others = told_tables(document)
+        tables = [
+            Table(*matrix(document), words=True),
+            Table(heads, broken, "What broke the cases that fail", words=True),
+            Table(heads, others, "What decides the others", folded=True, words=True),
+        ]
+        found = [table for table in tables if table.rows]
+        yield Section("Cases", counted_verdicts(document), tables=found)
 
 
 def _summary(document: Mapping[str, Any]) -> Iterator[Section]:

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from forebay.run.axes import VARIANT
 from forebay.run.expressions import Answer
 from forebay.run.jobs import build, version
 from forebay.run.journal import Journal
-from forebay.run.quantities import summarised
+from forebay.run.quantities import Measured, summarised
 from forebay.run.summary import finished
 from forebay.run.sweep import Planned, failures, warnings
-from forebay.suite.cells import Asked, Cell, Limit
+from forebay.suite.cells import PASSES, Asked, Cell, Limit
 from forebay.suite.definition import SuiteFile
+from forebay.suite.pilots import Part
 from forebay.suite.report import report_of
 from forebay.suite.sensitivity import Screen, screen_rows
 
@@ -26,8 +27,6 @@ __all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
 JSON = "table.json"
 FOLDER = "cells"
 """The folder of the scenarios of all cells, by column."""
-
-Part = tuple[Cell, Sequence[Planned]]
 
 
 def cell_path(cell: str, column: str) -> str:
@@ -66,12 +65,17 @@ def document_of(
         ],
         "report": report_of(suite, asked.laws),
         "trade_off": suite.suite.trade_off,
-        "cells": [_cell(cell) for cell, _ in parts],
+        "cells": list(_cells(cell for cell, _ in parts)),
         "rows": rows,
         "checks": [
             check
             for cell, _ in parts
             for check in _checks(cell, rows, suite.suite.baseline, asked.tested)
+        ],
+        "verdicts": [
+            verdict
+            for cell, planned in parts
+            for verdict in _verdicts(cell, planned, journal, asked.tested)
         ],
         **_screening(suite, screens, journal),
         "choices": [choice.model_dump() for choice in suite.choices],
@@ -115,6 +119,17 @@ def _column(law: Any, is_baseline: bool) -> dict[str, Any]:
     }
 
 
+def _cells(cells: Iterable[Cell]) -> Iterator[dict[str, Any]]:
+    """Each cell once: those with a pilot have a part for each law."""
+    lacking: dict[str, dict[str, str]] = {}
+    first: dict[str, Cell] = {}
+    for cell in cells:
+        first.setdefault(cell.name, cell)
+        lacking[cell.name] = {**lacking.get(cell.name, {}), **cell.lacking}
+    for name, cell in first.items():
+        yield {**_cell(cell), "lacking": lacking[name]}
+
+
 def _cell(cell: Cell) -> dict[str, Any]:
     return {
         "name": cell.name,
@@ -123,7 +138,6 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "weight": cell.file.weight,
         "text": cell.file.text,
         "trade_off": cell.file.trade_off,
-        "lacking": dict(cell.lacking),
     }
 
 
@@ -169,11 +183,14 @@ def _checks(
 ) -> Iterator[dict[str, Any]]:
     """The checks of a cell on the means of its columns. Those of laws are shown of the baseline as
     well, and decide nothing there unless it is under test."""
+    columns = {str(choice.values[VARIANT]) for choice in cell.sweep.axes[0]}
     for limit in cell.limits:
         for row in rows:
             if row["cell"] != cell.name or row["quantity"] != limit.check.metric:
                 continue
-            of = "laws" if row["column"] in tested else "baseline"
+            if row["column"] not in columns:
+                continue
+            of = _side(row["column"], tested)
             if limit.check.of != "baseline" or row["column"] in baseline:
                 yield {
                     "cell": cell.name,
@@ -187,6 +204,51 @@ def _checks(
                     "unit": row["unit"],
                     "holds": _holds(row["mean"], limit),
                 }
+
+
+def _side(column: str, tested: Sequence[str]) -> str:
+    """Where a column belongs: `laws` for one under test."""
+    return "laws" if column in tested else "baseline"
+
+
+def _verdicts(
+    cell: Cell, planned: Sequence[Planned], journal: Journal, tested: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Whether each law passes a case: `pass`, `fail` or `not applicable`, with the number of runs
+    of each, and what the first run that decides says. A law fails if it does in any run; of the
+    baseline, that decides nothing unless it is under test."""
+    if not cell.file.judge:
+        return
+    measure = next((each for each in cell.measures if each.key == PASSES), None)
+    place = {
+        "cell": cell.name,
+        "case": cell.case,
+        "point": cell.point,
+        "section": cell.file.section,
+    }
+    for column, reason in cell.lacking.items():
+        yield {
+            **place,
+            **{"column": column, "of": _side(column, tested), "verdict": _WORDS[None]},
+            **{"runs": {}, "told": reason},
+        }
+    for entry in planned:
+        told: dict[float | None, list[str]] = {0.0: [], 1.0: [], None: []}
+        for _, found in finished(cell.sweep, entry, journal):
+            assert measure is not None
+            assert isinstance(measure.quantity, Measured)
+            told[measure.quantity.of(found).value].append(measure.quantity.told(found))
+        verdict = next((value for value, texts in told.items() if texts), None)
+        column = str(entry.values[VARIANT])
+        yield {
+            **place,
+            **{"column": column, "of": _side(column, tested), "verdict": _WORDS[verdict]},
+            "runs": {_WORDS[value]: len(texts) for value, texts in told.items() if texts},
+            "told": next(iter(told[verdict]), "no run gave a result"),
+        }
+
+
+_WORDS = {1.0: "pass", 0.0: "fail", None: "not applicable"}
 
 
 def _holds(mean: float | None, limit: Limit) -> bool:

@@ -60,7 +60,7 @@ def screens_of(folder: Path, suite: SuiteFile, asked: Asked) -> list[Screen]:
         name = f"{file.name}/{of}"
         if asked.cells is None or not fnmatchcase(name, asked.cells):
             continue
-        alone = replace(asked, cells=of, replications=1)
+        alone = replace(asked, cells=of, replications=1, grid=False)
         for law in asked.laws:
             base = _base(law, suite.fills)
             if base:

@@ -3,19 +3,21 @@ one with a row for each class of traffic of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from forebay.run.paper_formats import IntervalColumn, headed, words_table, written
 from forebay.run.words import axis_scale
 from forebay.suite.report import asked_table
+from forebay.suite.verdicts import matrix, told_tables
 from forebay.units import symbolised
 
 __all__ = [
     "HEADS",
     "CellTable",
     "SectionTables",
+    "omitted_table",
     "screening_tables",
     "section_tables",
     "written_tables",
@@ -97,16 +99,38 @@ def _table(rows: Sequence[Row]) -> CellTable:
 
 def written_tables(document: Mapping[str, Any], style: str) -> str:
     """All tables in a style of `forebay.run.paper_formats`, below a head that says what made them:
-    what is asked of the laws, then what was measured."""
-    heads, rows = asked_table(document)
-    columns = list(zip(heads, zip(*rows, strict=True), strict=True)) if rows else []
-    laws = [words_table(columns, [], style, "Laws", paragraphs=True)] if columns else []
-    screened = [
-        words_table(list(zip(heads, zip(*rows, strict=True), strict=True)), [], style, title)
-        for title, heads, rows in screening_tables(document)
+    cases that are judged, what is asked of the laws, then what was measured, and what is not
+    simulated."""
+    heads, broken, others = told_tables(document)
+    named = [
+        ("Cases", *matrix(document)),
+        ("What broke the cases that fail", heads, broken),
+        ("What decides the others", heads, others),
+        ("Laws", *asked_table(document)),
     ]
-    tables = [*laws, *_measured(document, style), *screened]
+    tables = [
+        *_worded(named, style),
+        *_measured(document, style),
+        *_worded(screening_tables(document), style, paragraphs=False),
+        *_worded([("Not simulated", *omitted_table(document))], style),
+    ]
     return "\n".join([headed(_head(document), style, document["name"]), *tables])
+
+
+def _worded(
+    tables: Iterable[tuple[str, list[str], list[list[str]]]], style: str, *, paragraphs: bool = True
+) -> Iterator[str]:
+    """Tables of words, each a title, heads and rows, but for those without rows."""
+    for title, heads, rows in tables:
+        if rows:
+            columns = list(zip(heads, zip(*rows, strict=True), strict=True))
+            yield words_table(columns, [], style, title, paragraphs=paragraphs)
+
+
+def omitted_table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """What the document asks for and no cell has: heads and rows."""
+    heads = ["section", "what", "reason"]
+    return heads, [[each[head] for head in heads] for each in document["omitted"]]
 
 
 def _head(document: Mapping[str, Any]) -> list[str]:

@@ -28,9 +28,9 @@ parameters! {
         /// Greatest rate of the encoder.
         max_rate: Rate = "1.5 Mbit/s", "RFC 8698, section 4.1, table 2 (RMAX)";
         /// Rate at the beginning; the least if left out.
-        start_rate: Option<Rate>, "RFC 8867, section 4.4";
+        start_rate: Option<Rate>, "RFC 8867, section 4.3";
         /// Time that the encoder takes to follow a new rate.
-        reaction: Span = "100 ms", "RFC 8867, section 4.4";
+        reaction: Span = "100 ms", "RFC 8867, section 4.3";
         /// Scale of the Laplace distribution of frame sizes about their mean, over that mean; at
         /// most a frame is twice as large. 0 for frames of one size.
         size_scale: f64 = 0.15, "RFC 8593, section 5 (SCALE_B)";

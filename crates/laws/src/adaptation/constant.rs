@@ -8,7 +8,7 @@ use super::{AdaptationKind, BuildAdaptation, MediaRates, RateAdaptation};
 pub(super) const ENTRY: Entry<BuildAdaptation> = Entry {
     name: "constant",
     summary: "Media at the starting rate throughout, without reports.",
-    source: "RFC 8867, section 4.4 (media that do not adapt)",
+    source: "RFC 8867, section 4.3 (media that do not adapt)",
     example: "",
     fields: ConstantParameters::FIELDS,
     probes: &[],

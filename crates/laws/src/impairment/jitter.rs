@@ -25,6 +25,8 @@ choice! {
         Uniform = "uniform",
         /// Exponential, without bound.
         Exponential = "exponential",
+        /// Absolute value of a normal one, which is drawn again beyond three standard deviations.
+        HalfNormal = "half_normal",
     }
 }
 
@@ -35,7 +37,7 @@ parameters! {
         mean: Span, "RFC 3393";
         /// Distribution of the delay that is added.
         distribution: Distribution = "uniform",
-            "Hemminger, Network emulation with NetEm, linux.conf.au 2005";
+            "Hemminger, Network emulation with NetEm, linux.conf.au 2005; RFC 8868, section 4.5.2";
         /// Lets a packet overtake those before it. Otherwise it waits for them, so that the mean
         /// delay is larger than `mean` where packets come close together.
         reorder: bool = false, "RFC 4737 (reordering)";
@@ -57,6 +59,23 @@ fn build(section: &Section<'_>) -> Result<Box<dyn Impairment>, Problem> {
     Ok(Box::new(Jitter { parameters }))
 }
 
+/// Standard deviations at which the half-normal distribution ends (RFC 8868, section 4.5.2).
+const CUT: f64 = 3.0;
+
+/// Its mean over the standard deviation of the normal one: sqrt(2 / pi) (1 - e^(-4.5)) / P, where
+/// P = 0.997300 is the probability of a normal value within three standard deviations.
+const CUT_MEAN: f64 = 0.791_157;
+
+/// The absolute value of a normal variable, within `CUT` standard deviations of 1.
+fn half_normal(stream: &mut Stream) -> f64 {
+    loop {
+        let value = stream.normal().abs();
+        if value <= CUT {
+            return value;
+        }
+    }
+}
+
 struct Jitter {
     parameters: JitterParameters,
 }
@@ -67,6 +86,7 @@ impl Impairment for Jitter {
         let delay = match self.parameters.distribution {
             Distribution::Uniform => 2.0 * mean * stream.uniform(),
             Distribution::Exponential => mean * stream.exponential(),
+            Distribution::HalfNormal => mean / CUT_MEAN * half_normal(stream),
         };
         Passage::Delayed(Span::from_ps(delay as u64))
     }

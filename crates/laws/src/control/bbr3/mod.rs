@@ -39,6 +39,44 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
             meaning: "0 Startup, 1 Drain, 2 DOWN, 3 CRUISE, 4 REFILL and 5 UP of ProbeBW, 6 \
                       ProbeRTT.",
         },
+        Probe {
+            name: "max_bandwidth_bps",
+            unit: "bit/s",
+            meaning: "Highest rate of delivery of two cycles (BBR.max_bw).",
+        },
+        Probe {
+            name: "full_bandwidth",
+            unit: "1",
+            meaning: "1 from when on the path has been found full (BBR.full_bw_reached), else 0.",
+        },
+        Probe {
+            name: "inflight_bytes",
+            unit: "B",
+            meaning: "Data neither delivered nor found to be lost, at the last acknowledgement \
+                      (C.inflight).",
+        },
+        Probe {
+            name: "extra_acked_bytes",
+            unit: "B",
+            meaning: "Excess of acknowledged data that aggregation brings (BBR.extra_acked).",
+        },
+        Probe {
+            name: "inflight_longterm_bytes",
+            unit: "B",
+            meaning: "Bound of what is in flight by earlier losses; absent if there is none.",
+        },
+        Probe {
+            name: "inflight_shortterm_bytes",
+            unit: "B",
+            meaning: "Bound of what is in flight by losses since the last probe; absent if there \
+                      is none.",
+        },
+        Probe {
+            name: "bandwidth_shortterm_bps",
+            unit: "bit/s",
+            meaning: "Bound of the bandwidth by losses since the last probe; absent if there is \
+                      none.",
+        },
     ],
     build: &build,
 };
@@ -171,6 +209,8 @@ struct Bbr3 {
     probing: Probing,
     /// The flow has restarted from idle, and nothing has arrived since (BBR.idle_restart).
     idle_restart: bool,
+    /// C.inflight at the last acknowledgement, to be shown.
+    in_flight: u64,
 }
 
 impl Bbr3 {
@@ -214,6 +254,7 @@ impl Bbr3 {
             bounds: Bounds::default(),
             probing: Probing::default(),
             idle_restart: false,
+            in_flight: 0,
         }
     }
 
@@ -478,6 +519,7 @@ impl CongestionControl for Bbr3 {
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {
         self.initial.get_or_insert(window.cwnd);
         self.delivered = sample.delivered;
+        self.in_flight = sample.in_flight;
         let Some(prior) = sample.prior_delivered else { return };
         self.losses.update(sample, prior);
         self.update_max_bw(sample, prior);
@@ -518,8 +560,23 @@ impl CongestionControl for Bbr3 {
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("pacing_gain", self.state.gains().0);
         visit("state", f64::from(self.state as u8));
+        visit("full_bandwidth", f64::from(u8::from(self.full_bw_reached)));
+        visit("inflight_bytes", self.in_flight as f64);
+        visit("extra_acked_bytes", self.extra_acked.max());
         if self.bw > 0.0 {
             visit("bandwidth_bps", 8.0 * self.bw);
+            visit("max_bandwidth_bps", 8.0 * self.max_bw.max());
+        }
+        let Bounds { long, short, bw } = self.bounds;
+        let bounds = [
+            ("inflight_longterm_bytes", long),
+            ("inflight_shortterm_bytes", short),
+            ("bandwidth_shortterm_bps", 8.0 * bw),
+        ];
+        for (name, bound) in bounds {
+            if bound.is_finite() {
+                visit(name, bound);
+            }
         }
         if let Some(min_rtt) = self.min_rtt {
             visit("min_rtt_s", min_rtt.seconds());
