@@ -29,8 +29,9 @@ fn network(place: &str, key: &str, value: &str) -> String {
             return format!("{HEAD}[links.l]\n{ENDS}{RATE}{DELAY}[flows.x]\n{flow}");
         }
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
+        // Some controls have bounds only where packets are lost.
         ("flows.NAME.tcp", _) => {
-            (String::new(), format!("[flows.x.tcp]\nprofile = \"rfc\"\n{own}"))
+            (LOSSY.to_owned(), format!("[flows.x.tcp]\nprofile = \"rfc\"\n{own}"))
         }
         ("flows.NAME.traffic.transfers", _) => {
             let tcp =
@@ -74,6 +75,7 @@ const CBR: &str = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"5
 const RATE: &str = "rate = \"1 Mbit/s\"\n";
 const DELAY: &str = "delay = \"10 ms\"\n";
 const LIMITED: &str = "queue = { droptail = { limit = \"20 packets\" } }";
+const LOSSY: &str = "impairment = { loss = { probability = 0.02 } }";
 const METER: &str = "conditioner = { ar_meter = { rate = \"100 kbit/s\", size = \"3 kB\", \
                      threshold = \"1 kB\" } }";
 

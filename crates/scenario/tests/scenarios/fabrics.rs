@@ -295,8 +295,8 @@ fn the_web_between_nodes_is_a_process_for_each_two() {
     let result = checked(
         "duration = \"20 s\"\n[fabrics.dc]\nleaf_spine = { leaves = 3, spines = 1, hosts = 1 }\n\
          rate = \"1 Gbit/s\"\ndelay = \"10 us\"\n[flows.web]\nfrom = \"dc\"\nto = \"dc\"\n\
-         pairs = \"all\"\ncount = 4\nstop = \"19 s\"\ntcp = {}\n\
-         traffic.packmime = { rate = \"40 /s\" }\n",
+         pairs = \"all\"\ncount = 24\nstop = \"19 s\"\ntcp = {}\n\
+         traffic.packmime = { rate = \"40 /s\", persistent = 0.0 }\n",
     );
     let pairs = result.rows::<PairResult>();
     assert_eq!(pairs.len(), 6);
