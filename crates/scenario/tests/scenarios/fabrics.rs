@@ -287,8 +287,8 @@ fn lists_of_nodes_go_with_links_and_rings() {
 }
 
 /// Web traffic between several nodes comes of a process for each two, whose ends draw the same: all
-/// that was asked for arrives, no more and no less, so that clients and servers agree on every size.
-/// Between each two of the three hosts 40 connections begin in a second, in 20 s 800 of them. As
+/// that was asked for arrives, no more and no less, so clients and servers agree on every size.
+/// Between each two of the three hosts 40 connections begin in a second, in 19 s 760 of them. As
 /// their gaps have a long memory that number deviates by 20 % or so, and 300 are far below.
 #[test]
 fn the_web_between_nodes_is_a_process_for_each_two() {
