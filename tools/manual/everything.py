@@ -10,6 +10,12 @@ from manual.writing import parameters, toml
 __all__ = ["everything"]
 
 CBR = {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}
+OVERFLOWING = {
+    "rate": "100 Mbit/s",
+    "delay": "100 us",
+    "queue": {"droptail": {"limit": "5 packets"}},
+}
+"""A link with a short buffer: some controls have bounds only where packets are lost."""
 RECORDS = ("adjustments", "calls", "classes", "delays", "jitter", "losses", "paces", "reductions",
            "transfers", "waits")  # fmt: skip
 """Records that are switched on."""
@@ -35,6 +41,7 @@ def everything() -> str:
             voice = {"voice": {"codec": "g711_20ms"}}
             flow |= {"aggregate": f"a{number}", "traffic": voice, "calls": {"initial": 1}}
         elif page.kind == "control":
+            link |= OVERFLOWING
             flow |= {"tcp": {"control": mechanism}}
         elif page.kind in ("activity", "pace"):
             # Paced sources need both; their round-trip time is that of the link.
