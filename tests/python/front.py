@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +18,9 @@ import pytest
 
 from forebay.cli.commands import main
 from forebay.run.journal import JOURNAL
+from forebay.run.laws import law_files
+
+PATIENCE_S = 120
 
 SCENARIO = """
 name = "small"
@@ -101,9 +108,11 @@ class Forebay:
         self._capfd = capfd
 
     def __call__(self, *arguments: object) -> Answer:
-        """Run a command."""
+        """Run a command. It must load no law of one's own: other tests would have it, too."""
         self._capfd.readouterr()
+        laws = law_files()
         status = main([str(argument) for argument in arguments])
+        assert law_files() == laws, "a command with laws needs a process of its own: `Typed`"
         out, err = self._capfd.readouterr()
         return Answer(status, out, err)
 
@@ -117,6 +126,38 @@ class Forebay:
         assert lines
         assert all(line.startswith("forebay: error: ") for line in lines), answer.err
         return answer.err
+
+
+class Typed:
+    """Commands, each in a process of its own, in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {**os.environ, "FOREBAY_LAWS_COMPILE": "no", "FOREBAY_LAWS": ""}
+
+    def __call__(self, *words: object, laws: str = "", status: int = 0) -> Answer:
+        """Run a command, with `laws` as FOREBAY_LAWS; it must end with a status."""
+        return self.process("-m", "forebay", *words, laws=laws, status=status)
+
+    def process(self, *words: object, laws: str = "", status: int = 0) -> Answer:
+        """Run Python."""
+        done = subprocess.run(
+            [sys.executable, *map(str, words)],
+            cwd=self.folder,
+            env={**self.environment, "FOREBAY_LAWS": laws},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == status, done.stderr
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def again(self, command: str) -> Answer:
+        """Run a command as results state it."""
+        program, *words = shlex.split(command)
+        assert program == "forebay"
+        return self(*words)
 
 
 STUDY_SCENARIO = """

@@ -10,8 +10,6 @@ import json
 import os
 import shlex
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -25,7 +23,6 @@ pytestmark = pytest.mark.long
 
 RUNNING = ("run", "sweep", "find", "suite", "reproduce", "transports", "linux", "tcp-script")
 READING = ("check", "mechanisms", "schema")
-PATIENCE_S = 120
 SCRIPTS = Path(__file__).resolve().parents[2] / "validation/tcp-scripts"
 
 SHORT_QUEUE = '''
@@ -99,40 +96,8 @@ quantities = ["flows.noise.delivered_packets"]
 """
 
 
-class Typed:
-    """Commands, each in a process of its own, in one folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.environment = {**os.environ, "FOREBAY_LAWS_COMPILE": "no", "FOREBAY_LAWS": ""}
-
-    def __call__(self, *words: object, laws: str = "", status: int = 0) -> front.Answer:
-        """Run a command, with `laws` as FOREBAY_LAWS; it must end with a status."""
-        return self.process("-m", "forebay", *words, laws=laws, status=status)
-
-    def process(self, *words: object, laws: str = "", status: int = 0) -> front.Answer:
-        """Run Python."""
-        done = subprocess.run(
-            [sys.executable, *map(str, words)],
-            cwd=self.folder,
-            env={**self.environment, "FOREBAY_LAWS": laws},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        assert done.returncode == status, done.stderr
-        return front.Answer(done.returncode, done.stdout, done.stderr)
-
-    def again(self, command: str) -> front.Answer:
-        """Run a command as results state it."""
-        program, *words = shlex.split(command)
-        assert program == "forebay"
-        return self(*words)
-
-
 @pytest.fixture
-def typed(tmp_path: Path) -> Typed:
+def typed(tmp_path: Path) -> front.Typed:
     """Commands in a folder with laws, a scenario and a sweep."""
     for name, text in (
         ("short.py", SHORT_QUEUE),
@@ -143,7 +108,7 @@ def typed(tmp_path: Path) -> Typed:
         ("sweep.toml", SWEEP),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return Typed(tmp_path)
+    return front.Typed(tmp_path)
 
 
 def kept_scenarios(folder: Path) -> dict[str, int]:
@@ -182,7 +147,7 @@ def test_times_that_mean_nothing_are_refused(forebay: front.Forebay, word: str) 
     assert '"10 s"' in message
 
 
-def test_laws_are_named_by_an_option_or_the_environment(typed: Typed) -> None:
+def test_laws_are_named_by_an_option_or_the_environment(typed: front.Typed) -> None:
     """Laws named by the option or by the environment are the same, and a scenario alone loads
     none: no file of data runs code."""
     missing = typed("run", "bn.toml", status=2)
@@ -215,7 +180,7 @@ def test_laws_are_named_by_an_option_or_the_environment(typed: Typed) -> None:
     ],
 )
 def test_files_that_hold_no_law_are_refused(
-    typed: Typed, path: str, text: str | None, told: str
+    typed: front.Typed, path: str, text: str | None, told: str
 ) -> None:
     """Files that hold no law are refused in one message, which names option and file."""
     if text is not None:
@@ -232,7 +197,7 @@ def test_files_that_hold_no_law_are_refused(
         assert "Traceback" not in err
 
 
-def test_the_catalogue_says_where_laws_came_from(typed: Typed) -> None:
+def test_the_catalogue_says_where_laws_came_from(typed: front.Typed) -> None:
     """Pages and lists of mechanisms say from which file a law was loaded, and that it is code."""
     page = typed("mechanisms", "short_queue", "--laws", "short.py").out
     assert "RFC 7567, section 2" in page
@@ -250,20 +215,20 @@ def test_the_catalogue_says_where_laws_came_from(typed: Typed) -> None:
     assert "short_queue" not in typed("schema").out
 
 
-def test_linux_has_no_such_law(typed: Typed) -> None:
+def test_linux_has_no_such_law(typed: front.Typed) -> None:
     """A scenario with a law of one's own is refused for Linux, which has none, by its name."""
     err = typed("linux", "bn.toml", "--laws", "short.py", status=2).err
     assert "links.bn.queue.short_queue: Linux has no short_queue: it is a law of short.py" in err
 
 
-def test_the_lab_says_that_its_page_loads_no_laws(typed: Typed) -> None:
+def test_the_lab_says_that_its_page_loads_no_laws(typed: front.Typed) -> None:
     """A scenario with an unknown law is refused for the lab with the reason that may be meant."""
     err = typed("lab", "bn.toml", "--write", "lab.html", status=2).err
     assert 'unknown "short_queue"' in err
     assert "cannot load laws of one's own" in err
 
 
-def test_results_name_the_law_and_how_to_repeat_them(typed: Typed) -> None:
+def test_results_name_the_law_and_how_to_repeat_them(typed: front.Typed) -> None:
     """Results name the file, contents and running of a law, and the command that gives them again
     loads it."""
     shown = typed("run", "bn.toml", "--laws", "short.py", "--out", "out").out
@@ -275,7 +240,7 @@ def test_results_name_the_law_and_how_to_repeat_them(typed: Typed) -> None:
     assert "queue short_queue of short.py" in (typed.folder / "out/report.html").read_text()
 
 
-def test_a_kept_scenario_says_which_file_it_needs(typed: Typed) -> None:
+def test_a_kept_scenario_says_which_file_it_needs(typed: front.Typed) -> None:
     """A scenario that is kept with results says which file of laws it needs, and with that file it
     gives the same again, kept a second time as it was."""
     first = typed("run", "bn.toml", "--laws", "short.py", "--out", "out", "--json").document()
@@ -287,7 +252,7 @@ def test_a_kept_scenario_says_which_file_it_needs(typed: Typed) -> None:
     assert kept.read_text() == text
 
 
-def test_a_law_that_answers_nonsense_ends_its_run(typed: Typed) -> None:
+def test_a_law_that_answers_nonsense_ends_its_run(typed: front.Typed) -> None:
     """A law that returns what is not allowed ends the run with its name, the simulated time, what
     it returned and what is allowed: never as a bug of Forebay."""
     err = typed("run", "bn.toml", "--laws", "always.py", status=2).err
@@ -296,7 +261,7 @@ def test_a_law_that_answers_nonsense_ends_its_run(typed: Typed) -> None:
         assert part in err
 
 
-def test_other_replications_are_finished_and_kept(typed: Typed) -> None:
+def test_other_replications_are_finished_and_kept(typed: front.Typed) -> None:
     """Replications beside one that a law ended are finished, shown and kept, and the command says
     what happened."""
     words = ("run", "bn.toml", "--replications", 8, "--out", "out", "--laws", "broken.py")
@@ -311,7 +276,7 @@ def test_other_replications_are_finished_and_kept(typed: Typed) -> None:
         typed("run", "bn.toml", "--laws", "broken.py", "--replication", number, status=status)
 
 
-def test_a_law_that_fails_costs_its_run_of_a_sweep(typed: Typed) -> None:
+def test_a_law_that_fails_costs_its_run_of_a_sweep(typed: front.Typed) -> None:
     """A law that fails in some runs of a sweep costs these alone: they are listed with reason and
     command, and not made again by themselves."""
     answer = typed("sweep", "sweep.toml", "--out", "out", "--laws", "broken.py", status=1)
@@ -333,7 +298,7 @@ def test_a_law_that_fails_costs_its_run_of_a_sweep(typed: Typed) -> None:
     assert "short_queue of broken.py" in (typed.folder / "out/report.html").read_text()
 
 
-def test_a_law_that_does_not_return_costs_its_run_of_a_sweep(typed: Typed) -> None:
+def test_a_law_that_does_not_return_costs_its_run_of_a_sweep(typed: front.Typed) -> None:
     """A law that does not return costs its run of a sweep, with its name and the simulated time as
     the reason; the process of a single run ends with them."""
     words = ("--laws", "endless.py", "--law-timeout", "500 ms")
@@ -349,7 +314,7 @@ def test_a_law_that_does_not_return_costs_its_run_of_a_sweep(typed: Typed) -> No
     assert "did not return within 0.5 s" in err
 
 
-def test_an_edited_law_mixes_with_no_runs_of_before(typed: Typed) -> None:
+def test_an_edited_law_mixes_with_no_runs_of_before(typed: front.Typed) -> None:
     """Runs of a law and of its edited file stay apart: a sweep that continues makes all of them
     anew, and takes the old ones again with the old file."""
     words = ("sweep", "sweep.toml", "--out", "out", "--laws", "short.py")
@@ -397,7 +362,7 @@ print(json.dumps([job.laws, answers]))
 
 
 @pytest.mark.parametrize("state", ["same", "changed", "missing"])
-def test_processes_elsewhere_have_the_same_law_or_none(typed: Typed, state: str) -> None:
+def test_processes_elsewhere_have_the_same_law_or_none(typed: front.Typed, state: str) -> None:
     """A process elsewhere loads the same law, or its run fails with machine and path: no two runs
     of a sweep are made by two laws. So do processes of this machine, and workers of a cluster."""
     laws, answers = typed.process("-c", ELSEWHERE, state).document()
@@ -414,7 +379,7 @@ def test_processes_elsewhere_have_the_same_law_or_none(typed: Typed, state: str)
             assert (contents in what) == (state == "changed")
 
 
-def test_a_cluster_survives_a_law_that_does_not_return(typed: Typed) -> None:
+def test_a_cluster_survives_a_law_that_does_not_return(typed: front.Typed) -> None:
     """A worker of a cluster survives a law that ends its process, and makes the next run."""
     script = """
 import json
@@ -443,7 +408,7 @@ raise SystemExit(main(["{command}", "{file}", *{words}]))
 """
 
 
-def test_a_law_of_a_notebook_is_to_be_saved_for_a_sweep(typed: Typed) -> None:
+def test_a_law_of_a_notebook_is_to_be_saved_for_a_sweep(typed: front.Typed) -> None:
     """A law that no file holds is refused by a sweep, whose runs are made in other processes, with
     what is to be done; a run in the same process has it."""
     law = SHORT_QUEUE.strip().partition("\n")[2]
@@ -459,7 +424,7 @@ def test_a_law_of_a_notebook_is_to_be_saved_for_a_sweep(typed: Typed) -> None:
     assert document["command"] == "forebay run bn.toml"
 
 
-def test_python_has_what_it_loads(typed: Typed) -> None:
+def test_python_has_what_it_loads(typed: front.Typed) -> None:
     """A law that Python loads is in networks and results, under a name that mechanisms have."""
     script = """
 import json
@@ -481,7 +446,7 @@ print(json.dumps([results.laws, page, forebay.queue.short_queue.__doc__]))
     assert "Packets that may wait." in documentation
 
 
-def test_studies_load_laws(typed: Typed) -> None:
+def test_studies_load_laws(typed: front.Typed) -> None:
     """A study that has a law of one's own is reproduced, its command loads the law, and runs of
     another state of the law's file are refused, not mixed with."""
     files = {**front.STUDY_FILES}
@@ -503,7 +468,7 @@ def test_studies_load_laws(typed: Typed) -> None:
     assert "--resume: out/runs.sqlite: holds runs of another state" in typed(*words, status=2).err
 
 
-def test_the_header_is_in_the_package(typed: Typed) -> None:
+def test_the_header_is_in_the_package(typed: front.Typed) -> None:
     """The folder of the C header is told, for compilers, and holds it."""
     folder = Path(typed("--include").out.strip())
     assert "forebay_laws_v1" in (folder / "forebay_law.h").read_text()
@@ -528,7 +493,7 @@ class steady:
 '''
 
 
-def test_scripts_of_packets_choose_a_law(typed: Typed) -> None:
+def test_scripts_of_packets_choose_a_law(typed: front.Typed) -> None:
     """Scripts of packets choose a congestion control of one's own by its name."""
     (typed.folder / "steady.py").write_text(CONTROL)
     script = SCRIPTS / "rfc3465/delayed-acknowledgements.pkt"

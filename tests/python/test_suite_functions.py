@@ -99,13 +99,13 @@ def test_pilot_runs_give_parameters(small: Path, forebay: front.Forebay) -> None
     assert document["cells"][0]["lacking"] == lacking
 
 
-def test_a_pilot_run_that_fails_is_status_1(small: Path, forebay: front.Forebay) -> None:
+def test_a_pilot_run_that_fails_is_status_1(small: Path) -> None:
     """A law that fails in its pilot run has given no result: the command says so, and runs the
     others."""
     piloted(small)
+    typed = front.Typed(Path.cwd())
     words = ("--laws", RAISES, "--queue", "raises", "--cells", "one")
-    told = forebay("suite", "small", *words, "--json")
-    assert told.status == 1
+    told = typed("suite", "small", *words, "--json", status=1)
     assert "run failed: one, raises: " in told.err
     document = json.loads(told.out)
     assert {row["column"] for row in document["rows"]} == {"droptail"}
