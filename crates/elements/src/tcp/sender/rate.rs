@@ -106,6 +106,8 @@ pub(super) struct Rate {
     /// Volume in flight when this acknowledgement arrived, and true if that filled the window.
     prior_in_flight: u64,
     cwnd_limited: bool,
+    /// Volume until whose delivery it counts as full: a round trip.
+    limited_until: u64,
     /// An acknowledgement has arrived, and no sample been made of it.
     begun: bool,
     /// Losses of which congestion control is still to be notified.
@@ -124,6 +126,7 @@ impl Rate {
             min_rtt: None,
             prior_in_flight: 0,
             cwnd_limited: false,
+            limited_until: 0,
             begun: false,
             losses: VecDeque::new(),
             stamps: ByNumber::new(),
@@ -228,7 +231,10 @@ impl Rate {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         sample.prior_in_flight = self.prior_in_flight;
-        sample.cwnd_limited = self.cwnd_limited;
+        if self.cwnd_limited {
+            self.limited_until = sample.delivered + self.prior_in_flight;
+        }
+        sample.cwnd_limited = sample.delivered < self.limited_until;
         let Some(newest) = newest else { return };
         let stamp = &self.stamps[newest.number];
         sample.prior_delivered = Some(stamp.delivered);
