@@ -419,7 +419,8 @@ pub struct RateSample {
     /// Losses are being repaired, by fast recovery or after a timeout, and this acknowledgement
     /// does not end that.
     pub recovering: bool,
-    /// The window was full when it arrived (C.is_cwnd_limited). With rates.
+    /// The window was full at some acknowledgement of the last round trip (C.is_cwnd_limited). With
+    /// rates.
     pub cwnd_limited: bool,
     /// Segments leave at a rate, and not as acknowledgements arrive.
     pub paced: bool,
