@@ -124,7 +124,7 @@ def test_paths_are_a_latin_square() -> None:
 
 @pytest.mark.long
 def test_a_control_that_never_backs_off_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forebay: front.Forebay
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A window of forty segments whatever happens fails both checks of 5.1.1, where Reno holds
     both: full back-off is what the section is about.
@@ -135,8 +135,8 @@ def test_a_control_that_never_backs_off_fails(
     monkeypatch.chdir(tmp_path)
     Path("unyielding.py").write_text(UNYIELDING)
     words = ("--laws", "unyielding.py", "--control", "unyielding", "--control", "reno")
-    told = forebay("suite", "ccwg", *words, "--cells", "collapse/*", "--quick", "--json")
-    assert told.status == 1
+    words += ("--cells", "collapse/*", "--quick", "--json")
+    told = front.Typed(tmp_path)("suite", "ccwg", *words, status=1)
     checks = {
         (each["column"], each["cell"]): (each["of"], each["holds"])
         for each in json.loads(told.out)["checks"]
@@ -148,9 +148,7 @@ def test_a_control_that_never_backs_off_fails(
 
 
 @pytest.mark.long
-def test_starvation_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forebay: front.Forebay
-) -> None:
+def test_starvation_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A window that never shrinks starves CUBIC and fails the check of 5.2.1; Reno holds it.
 
     120 segments are three times the 33 of the bandwidth-delay product and buffer each: the queue
@@ -160,8 +158,8 @@ def test_starvation_is_found(
     Path("unyielding.py").write_text(UNYIELDING)
     Path("wide.toml").write_text("segments = 120.0\n")
     words = ("--laws", "unyielding.py", "--control", "unyielding:wide.toml", "--control", "reno")
-    told = forebay("suite", "ccwg", *words, "--cells", "versus/1-1/cubic", "--quick", "--json")
-    assert told.status == 1
+    words += ("--cells", "versus/1-1/cubic", "--quick", "--json")
+    told = front.Typed(tmp_path)("suite", "ccwg", *words, status=1)
     document = json.loads(told.out)
     holds = {each["column"]: each["holds"] for each in document["checks"]}
     assert (holds["unyielding:wide"], holds["reno"]) == (False, True)
