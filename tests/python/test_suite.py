@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
+import zlib
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import front
 import pytest
 import small_suite
 
+from forebay.cli import lab
 from forebay.errors import UserError
 from forebay.pages.page import coded
 from forebay.suite.cells import Asked, Cell, cells_of
 from forebay.suite.definition import load_definition
 from forebay.suite.folders import suite_folder
+from forebay.suite.lab import scenario_links
 from forebay.suite.laws import law_of
 from forebay.suite.report import report_of
 from forebay.suite.tables import section_tables
@@ -370,9 +375,36 @@ def test_rfc7928_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_report_is_built_of_the_files_alone(forebay: front.Forebay) -> None:
+def test_cells_open_in_the_lab(
+    forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The address of a cell holds its scenario, which the lab's page beside the report reads: what
+    a reader moves there is what was run. A law of one's own is not in the lab: a file is shown."""
+    monkeypatch.setattr(lab, "PAGE", tmp_path / "shell.html")
+    lab.PAGE.write_text(f"<script>{lab.GIVEN}</script>")
+    words = ("suite", "small", "--queue", "codel", "--cells", "two/fast", "--quick", "--out", "o")
+    forebay(*words)
+    assert Path("o/lab.html").read_text() == "<script></script>"
+    code = re.findall(r'href="lab.html#s=([A-Za-z0-9_-]+)"', Path("o/report.html").read_text())[1]
+    packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
+    shared = json.loads(zlib.decompress(packed, wbits=-zlib.MAX_WBITS))
+    path = "cells/codel/two-fast.toml"
+    assert shared == {"text": (Path("o") / path).read_text(), "set": [], "replication": 0}
+    own = {"laws": [{"name": "codel"}]}
+    assert scenario_links(Path("o"), own, [path, path.replace("codel", "droptail")]) == {
+        path: path,
+        path.replace("codel", "droptail"): ANY,
+    }
+    assert scenario_links(Path("o/cells"), {}, [path]) == {path: path}
+
+
+@pytest.mark.usefixtures("small")
+def test_a_report_is_built_of_the_files_alone(
+    forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`forebay report` makes the same page and tables of a folder again, without the suite or its
     laws: results are shown years after them. A damaged file is named."""
+    monkeypatch.setattr(lab, "PAGE", tmp_path / "none.html")
     words = ("suite", "small", "--queue", "codel", "--cells", "*/fast*", "--quick", "--out", "o")
     forebay(*words, "--json")
     page, table = Path("o/report.html"), Path("o/tables.tex")

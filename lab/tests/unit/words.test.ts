@@ -76,6 +76,17 @@ test("a link holds a scenario and its lesson", async () => {
   assert.deepEqual(await fragment.read(link), shared);
 });
 
+test("a link that a suite's page has is read", async () => {
+  // `fragment` of forebay.suite.lab, of this text.
+  const link = "#s=q1YqSa0oUbJSUMpLzE1VsFWIUYopNTBINQHSeUo6CkrFqSDZ6Fggsyi1ICczObEkMz8PKGRQCwA";
+  assert.deepEqual(await fragment.read(link), {
+    text: 'name = "ä"\n',
+    set: [],
+    replication: 0,
+    lesson: undefined,
+  });
+});
+
 test("a link to a lesson names it", async () => {
   assert.equal(fragment.lessonIn(fragment.ofLesson("erlang")), "erlang");
   assert.equal(fragment.lessonIn("#s=abc"), null);

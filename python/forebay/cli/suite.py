@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from forebay import text
+from forebay.cli.lab import page
 from forebay.cli.stored import ADVICE, StoredOptions, folder_of, say_what_is_there
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import UserError, output_folder
+from forebay.errors import MachineError, UserError, output_folder
 from forebay.native import program
 from forebay.pages.page import REPORT, refuse_foreign_report
 from forebay.run.executors import executor as find_executor
@@ -28,6 +29,7 @@ from forebay.suite.against import compared, read_earlier, worse
 from forebay.suite.cells import RATE, Asked, Cell, cells_of, screen_names
 from forebay.suite.definition import SuiteFile, load_definition
 from forebay.suite.folders import suite_folder, suite_folders
+from forebay.suite.lab import LAB
 from forebay.suite.laws import law_of
 from forebay.suite.page import suite_page
 from forebay.suite.pilots import Part, settled
@@ -126,7 +128,7 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     if not parts and not screens:
         raise UserError("--cells: none of the laws has a parameter that could be varied")
     folder = output_folder(folder_of(Path(name), options))
-    files = [JSON, *TABLES]
+    files = [JSON, *TABLES, LAB]
     refuse_foreign(folder, [*files, *_scenario_files(cells)])
     refuse_foreign_report(folder, "--out")
     words = _words(name, request, options)
@@ -145,18 +147,25 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     scenarios = _scenario_files([cell for cell, _ in parts])
     scenarios |= _failed_files(document, [each for each, _ in screens])
     take_over(folder, [*files, *scenarios])
+    _write(folder, document, scenarios)
+    if options.as_json:
+        print_json(document)
+    else:
+        _show(document, folder)
+    return _status(document)
+
+
+def _write(folder: Path, document: Mapping[str, Any], scenarios: Mapping[str, str]) -> None:
+    """Write what a suite gives: scenarios, tables, the lab if this installation has it, a page."""
     for path, scenario in scenarios.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, scenario)
     write_text(folder / JSON, json_rows(document) + "\n")
     for path, style in TABLES.items():
         write_text(folder / path, written_tables(document, style))
+    with suppress(MachineError):
+        write_text(folder / LAB, page(None))
     suite_page(folder, document)
-    if options.as_json:
-        print_json(document)
-    else:
-        _show(document, folder)
-    return _status(document)
 
 
 def _planned(cell: Cell, asked: Asked) -> list[Planned]:

@@ -12,6 +12,7 @@ from forebay.extras import is_installed
 from forebay.pages.sections import MARKS, Section, Table, write_page
 from forebay.run.documents import read_document
 from forebay.run.paper_formats import interval_cells
+from forebay.suite.lab import scenario_links
 from forebay.suite.report import asked_table
 from forebay.suite.results import JSON, cell_path
 from forebay.suite.tables import (
@@ -90,7 +91,7 @@ def suite_page(folder: Path, document: Mapping[str, Any]) -> Path:
     sections = [*_cases(document), *_summary(document), _laws(document)]
     sections += [_section(document, table) for table in section_tables(document)]
     sections += _screening(document)
-    sections += _scenarios(document)
+    sections += _scenarios(folder, document)
     if document["choices"]:
         rows = [[each["open"], each["chosen"], each["reason"]] for each in document["choices"]]
         heads = ["left open", "chosen", "reason"]
@@ -180,8 +181,8 @@ def _section(document: Mapping[str, Any], found: SectionTables) -> Section:
     return section
 
 
-def _scenarios(document: Mapping[str, Any]) -> Iterator[Section]:
-    """The scenario of each cell and column, as files beside the page."""
+def _scenarios(folder: Path, document: Mapping[str, Any]) -> Iterator[Section]:
+    """The scenario of each cell and column: a link that opens it in the lab, or the file."""
     labels = [column["label"] for column in document["columns"]]
     rows = [
         [
@@ -190,16 +191,21 @@ def _scenarios(document: Mapping[str, Any]) -> Iterator[Section]:
         ]
         for cell in document["cells"]
     ]
-    if not rows:
+    if not any(path != "-" for row in rows for path in row[1:]):
         return
-    first = rows[0][1]
-    said = (
-        "Each cell is a scenario by itself, beside this page. In the folder of the page, "
-        f"`forebay lab {first}` opens one in a browser, where its parameters can be moved, and "
-        f"`forebay run {first}` runs it, with --replication N as here. The lab has no laws of "
-        "one's own; run takes them by --laws."
+    paths = [path for row in rows for path in row[1:] if path != "-"]
+    links = scenario_links(folder, document, paths)
+    opened = [path for path, address in links.items() if address != path]
+    lab = (
+        "A link opens it in the lab, where its parameters can be moved, unless it has a law of "
+        "one's own, which the lab cannot load: such links lead to the file. "
+        if opened
+        else "`make lab` builds the page of the lab, and this page links to it from then on. "
     )
-    links = {path: path for row in rows for path in row[1:] if path != "-"}
+    said = (
+        "Each cell is a scenario by itself, in a file below the folder of this page. "
+        f"{lab}`forebay run {paths[0]}` runs one here, with --replication N as in the tables."
+    )
     table = Table(["cell", *labels], rows, "scenarios", folded=True, words=True, links=links)
     yield Section("Scenarios", said, tables=[table])
 
