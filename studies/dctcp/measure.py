@@ -67,15 +67,16 @@ def _sawtooth(run: Run, point: Point) -> dict[str, float]:
     late = queue["time_s"] > float(run.document["simulated_s"]) - float(run.document["measured_s"])
     packets = queue["queue_packets"][late]
     highest, lowest = np.quantile(packets, (0.99, 0.01))
-    alpha = flow["marked_share"][late]
     falls = np.flatnonzero(np.diff(flow["cwnd_bytes"][late]) < 0)
     found = {
         "highest_packets": float(highest),
         "lowest_packets": float(lowest),
         "amplitude_packets": float(highest - lowest),
         "mean_queue_packets": float(packets.mean()),
-        "alpha_ratio": float(alpha.mean()),
     }
+    # Controls that do not reduce by the share of marks have no alpha.
+    if "marked_share" in flow:
+        found["alpha_ratio"] = float(flow["marked_share"][late].mean())
     if len(falls) > 1:
         spacing = np.diff(queue["time_s"][late][falls]).mean()
         # A round trip of these times: the empty one, and what waits on average.
