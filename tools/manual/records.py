@@ -98,12 +98,24 @@ def study_lines(name: str) -> Iterator[str]:
     )
     yield ""
     yield from (f"- **{each['title']}**: {each['about']}" for each in document["transports"])
+    titles = {each["id"]: each["title"] for each in document["transports"]}
+    if not document["statements"]:
+        yield from number_lines(document, titles)
+        return
     own, kept = surviving(document)
     yield from ["", "| of the sentences that hold with the TCP of its time | |", "|---|---|"]
     yield f"| all | {own} |"
     yield from (f"| hold with {title} | {count} |" for title, count in kept.items())
-    titles = {each["id"]: each["title"] for each in document["transports"]}
     yield from moved_lines(document, titles)
+
+
+def number_lines(document: Document, titles: Mapping[str, str]) -> Iterator[str]:
+    """How many numbers of a study without sentences move under each transport."""
+    yield from ["", "| of its numbers, beyond their 95 % intervals | |", "|---|---|"]
+    yield f"| all | {len(document['numbers'])} |"
+    for name, title in titles.items():
+        moved = [row["with"][name]["moved"] for row in document["numbers"] if name in row["with"]]
+        yield f"| move with {title} | {sum(moved)} |"
 
 
 def moved_lines(document: Document, titles: Mapping[str, str]) -> Iterator[str]:
