@@ -7,7 +7,7 @@ use forebay_units::{Span, Time};
 
 use super::GccParameters;
 
-/// What the detector says of the path.
+/// Signal of the detector about the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signal {
     /// A queue neither grows nor empties.

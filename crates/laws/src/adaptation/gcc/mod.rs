@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry<BuildAdaptation> = Entry {
         Probe {
             name: "receiving_bps",
             unit: "bit/s",
-            meaning: "Receiving rate of the latest report (R_hat); 0 before a first window is full.",
+            meaning: "Receiving rate of the latest report (R_hat); 0 before a window is full.",
         },
         Probe {
             name: "gradient_s",
@@ -69,10 +69,10 @@ parameters! {
         /// Weight of a measurement in the variance of noise, at 30 groups a second (chi).
         noise_weight: f64 = 0.01, "draft-ietf-rmcat-gcc-02, section 5.6 (0.001 to 0.1)";
         /// Latest groups, the closest two of which say how fast groups come (K).
-        rate_groups: u32 = 60, "-";
+        rate_groups: u32 = 60, "assumed: as many as scale_groups";
         /// Most groups by whose number the estimate is multiplied before it is compared with the
         /// threshold; 1 is the letter of the draft.
-        scale_groups: u32 = 60, "pion/interceptor, pkg/gcc/adaptive_threshold.go (maxDeltas)";
+        scale_groups: u32 = 60, "pion/interceptor (2022), adaptive_threshold.go (maxDeltas)";
         /// Threshold at the beginning (del_var_th(0)).
         threshold: Span = "12.5 ms", "draft-ietf-rmcat-gcc-02, section 5.6";
         /// Least threshold.
@@ -81,15 +81,15 @@ parameters! {
         max_threshold: Span = "600 ms", "draft-ietf-rmcat-gcc-02, section 5.4";
         /// Excess over the threshold to which it does not adapt.
         threshold_outlier: Span = "15 ms", "draft-ietf-rmcat-gcc-02, section 5.4";
-        /// Gain by which the threshold rises, in 1/ms (K_u).
+        /// Coefficient with which the threshold rises, per millisecond (K_u).
         threshold_rise: f64 = 0.01, "draft-ietf-rmcat-gcc-02, section 5.6";
-        /// Gain by which it falls, in 1/ms (K_d).
+        /// Coefficient with which it falls, per millisecond (K_d).
         threshold_fall: f64 = 0.00018, "draft-ietf-rmcat-gcc-02, section 5.6";
         /// Time above the threshold after which over-use is signalled (overuse_time_th).
         overuse_time: Span = "10 ms", "draft-ietf-rmcat-gcc-02, section 5.6";
         /// Time over which the receiving rate is measured (T).
         window: Span = "500 ms", "draft-ietf-rmcat-gcc-02, section 5.6 (0.5 to 1 s)";
-        /// Multiplicative increase in a second.
+        /// Factor of the multiplicative increase in a second.
         increase: f64 = 1.08, "draft-ietf-rmcat-gcc-02, section 5.5";
         /// Part of the response time that is not round trip.
         reaction: Span = "100 ms", "draft-ietf-rmcat-gcc-02, section 5.5";
@@ -99,7 +99,7 @@ parameters! {
         receiving_bound: f64 = 1.5, "draft-ietf-rmcat-gcc-02, section 5.5";
         /// Weight of the past in the mean rate of decreases.
         smoothing: f64 = 0.95, "draft-ietf-rmcat-gcc-02, section 5.5";
-        /// Standard deviations about it within which the rate is close to convergence.
+        /// Number of standard deviations about it within which the rate is close to convergence.
         deviations: f64 = 3.0, "draft-ietf-rmcat-gcc-02, section 5.5";
         /// Share of packets lost below which the loss-based rate grows.
         loss_low: f64 = 0.02, "draft-ietf-rmcat-gcc-02, section 6";
@@ -109,8 +109,8 @@ parameters! {
         loss_increase: f64 = 1.05, "draft-ietf-rmcat-gcc-02, section 6";
         /// Part of the share lost by which it falls.
         loss_decrease: f64 = 0.5, "draft-ietf-rmcat-gcc-02, section 6";
-        /// Rate at which packets leave the sender, over that of the encoder. At 1 what waits there
-        /// of frames of random sizes is not bounded.
+        /// Factor of the encoder's rate at which packets leave the sender. At 1 what waits there of
+        /// frames of random sizes is not bounded.
         pacing: f64 = 1.0, "draft-ietf-rmcat-gcc-02, section 4";
     }
 }

@@ -331,9 +331,9 @@ fn over_use_lowers_the_rate_to_that_received() {
 
 /// Near the rates at which it was decreased the rate grows by at most half a packet for each
 /// response time, and above them as before. Decreases at 960 and 1024 kbit/s have the mean 0.95 *
-/// 960 + 0.05 * 1024 = 963.2 kbit/s and the deviation sqrt(0.05) * 60.8 = 13.6 kbit/s: near is 922.4
-/// to 1004 kbit/s. At A kbit/s a frame has A / 30 kbit; of 870.4 these are 29013.3 bits in 4 packets
-/// of 7253.3 bits, of which 0.5 * 100 / (100 + 100) = 1/4 is added in a report.
+/// 960 + 0.05 * 1024 = 963.2 kbit/s and the deviation sqrt(0.05) * 60.8 = 13.6 kbit/s: near is
+/// 922.4 to 1004 kbit/s. At A kbit/s a frame has A / 30 kbit; of 870.4 these are 29013.3 bits in 4
+/// packets of 7253.3 bits, of which 0.5 * 100 / (100 + 100) = 1/4 is added in a report.
 #[test]
 fn near_convergence_the_rate_grows_by_half_a_packet() {
     let converged = || {
