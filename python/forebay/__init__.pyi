@@ -1108,6 +1108,36 @@ pace: _Pace
 
 class _Adaptation:
     def constant(self) -> Mechanism: ...
+    def gcc(
+        self,
+        *,
+        report_interval: str = ...,
+        burst_time: str = ...,
+        state_noise: float = ...,
+        initial_error: float = ...,
+        noise_weight: float = ...,
+        rate_groups: int = ...,
+        scale_groups: int = ...,
+        threshold: str = ...,
+        min_threshold: str = ...,
+        max_threshold: str = ...,
+        threshold_outlier: str = ...,
+        threshold_rise: float = ...,
+        threshold_fall: float = ...,
+        overuse_time: str = ...,
+        window: str = ...,
+        increase: float = ...,
+        reaction: str = ...,
+        decrease: float = ...,
+        receiving_bound: float = ...,
+        smoothing: float = ...,
+        deviations: float = ...,
+        loss_low: float = ...,
+        loss_high: float = ...,
+        loss_increase: float = ...,
+        loss_decrease: float = ...,
+        pacing: float = ...,
+    ) -> Mechanism: ...
     def nada(
         self,
         *,

@@ -2,6 +2,7 @@
 
 mod constant;
 mod contract;
+mod gcc;
 mod loss_intervals;
 mod nada;
 
@@ -59,4 +60,4 @@ impl Category for Adaptations {
 pub static DEFAULT: &Entry<BuildAdaptation> = &nada::ENTRY;
 
 /// Every law of rate adaptation.
-pub static ADAPTATIONS: &[Entry<BuildAdaptation>] = &[constant::ENTRY, nada::ENTRY];
+pub static ADAPTATIONS: &[Entry<BuildAdaptation>] = &[constant::ENTRY, gcc::ENTRY, nada::ENTRY];

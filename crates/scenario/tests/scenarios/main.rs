@@ -36,6 +36,7 @@ mod fabrics;
 mod failures;
 mod fairness;
 mod frames;
+mod gcc;
 mod handshake;
 mod hosts;
 mod impairments;
