@@ -65,10 +65,19 @@ lab-picture: setup lab ## its moving picture in the README (Chromium); a minute
 	$(BIN)/python docs/images/moving.py lab/dist/frames docs/images/lab.webp
 
 AQMS = red adaptive_red adaptive_redn sred codel cobalt pie fq_codel fq_pie sfq cake dualpi2
-record: setup ## after a change of trajectories: studies and suites, kept; an hour and a half
+SUITES = bbr-draft bufferbloat ccwg rfc7928 rfc8867 tcpeval
+# Laws of which the results are kept, beside the baseline of the suite. Status 1: one fails a check.
+laws_rfc7928 = $(addprefix --queue ,$(AQMS))
+laws_bufferbloat = $(addprefix --queue ,codel pie dualpi2)
+laws_ccwg = $(addprefix --control ,bbr prague vegas ledbat)
+laws_tcpeval = $(addprefix --control ,cubic bbr3 prague vegas)
+laws_rfc8867 = $(addprefix --media ,gcc scream)
+record: setup $(addprefix record-,$(SUITES)) ## after a change of trajectories: studies and suites, kept; two hours
 	$(BIN)/forebay reproduce all --out studies
-	$(BIN)/forebay suite rfc7928 $(addprefix --queue ,$(AQMS))
-	cp out/rfc7928/table.md suites/rfc7928/results.md
+
+record-%: setup ## results of one suite, such as record-ccwg; a minute to a quarter of an hour
+	$(BIN)/forebay suite $* $(laws_$*); test $$? -le 1
+	cp out/$*/table.md suites/$*/results.md
 
 # --- for speed, and for others
 
