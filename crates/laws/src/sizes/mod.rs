@@ -20,6 +20,26 @@ pub trait SizeDistribution: Send + Sync {
     /// The mean of the distribution, in bytes. Draws are rounded to whole bytes, which can move
     /// their mean by half a byte.
     fn mean(&self) -> f64;
+
+    /// The share of sizes above so many bytes, before they are rounded to whole ones.
+    fn above(&self, bytes: f64) -> f64;
+}
+
+/// The mean number of segments of so many bytes that carry a size, to 1 part in 1000: one, and one
+/// for each k from 1 on with the probability that a size is above k segments.
+pub(crate) fn mean_segments(sizes: &dyn SizeDistribution, segment: f64) -> f64 {
+    // A size of a byte more than k segments is one of half a byte more that was rounded.
+    let above = |k: f64| sizes.above(k * segment + 0.5);
+    let (mut sum, mut k) = (1.0, 1.0);
+    let mut share = above(k);
+    while share > 0.0 && k * segment < MAX_BYTES {
+        // One after the other at first, then several at a time, between which shares are linear.
+        let step = (k / 256.0).floor().max(1.0);
+        let next = above(k + step);
+        sum += (share * (step + 1.0) + next * (step - 1.0)) / 2.0;
+        (k, share) = (k + step, next);
+    }
+    sum
 }
 
 /// Reads a section of the scenario and gives its distribution.
@@ -64,6 +84,17 @@ fn check(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
     }
     let message = format!("{} B is no size of a transfer; allowed are 1 B to 1 TB", size.bytes());
     Err(section.fail(key, message))
+}
+
+/// Lognormal sizes with so many bytes as median, and so large a standard deviation of the natural
+/// logarithm.
+pub(crate) fn lognormal(median: f64, sigma: f64) -> Arc<dyn SizeDistribution> {
+    Arc::new(lognormal::Lognormal::with_median(median, sigma))
+}
+
+/// Sizes of a Pareto distribution of this shape between two numbers of bytes.
+pub(crate) fn bounded_pareto(min: f64, shape: f64, max: f64) -> Arc<dyn SizeDistribution> {
+    Arc::new(pareto::Pareto { min, max, shape })
 }
 
 #[cfg(test)]
