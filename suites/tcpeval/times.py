@@ -45,7 +45,7 @@ def completion(run: Recording) -> Finding:
 
 
 def byte(run: Recording) -> Finding:
-    """The time from the start of the new flow until its byte 1500 x 10^n has arrived."""
+    """The time from the first segment of the new flow until its byte 1500 x 10^n has arrived."""
     series = run.series("flows.new")
     time = np.asarray(series["time_s"])
     interval = float(time[1] - time[0])
