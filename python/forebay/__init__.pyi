@@ -863,6 +863,24 @@ class _Traffic:
         retry: str = ...,
         connection: Literal["fresh", "persistent"] = ...,
     ) -> Mechanism: ...
+    def tmix(
+        self,
+        *,
+        rate: str = ...,
+        load: str = ...,
+        segment: str = ...,
+        header: str = ...,
+        next_connection: float = ...,
+        train_gap: str = ...,
+        persistent: float = ...,
+        next_exchange: float = ...,
+        requests: Mechanism | Mapping[str, Any] | str = ...,
+        responses: Mechanism | Mapping[str, Any] | str = ...,
+        tail: Mechanism | Mapping[str, Any] | str = ...,
+        tail_share: float = ...,
+        think: str = ...,
+        server: str = ...,
+    ) -> Mechanism: ...
     def trace(
         self,
         *,

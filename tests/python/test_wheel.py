@@ -49,6 +49,7 @@ def test_the_package_has_studies_templates_and_benchmarks() -> None:
         "forebay/suites/bufferbloat/suite.toml",
         "forebay/suites/bbr-draft/suite.toml",
         "forebay/suites/rfc8867/rates.py",
+        "forebay/suites/tcpeval/times.py",
     }
 
 

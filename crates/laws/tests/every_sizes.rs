@@ -46,6 +46,30 @@ fn draws_are_sizes_with_the_stated_mean() {
     }
 }
 
+/// The stated share of sizes above some bytes is that of draws: of a million, at those that 1 % to
+/// 99.9 % do not exceed, a share p is within six standard deviations, sqrt(p (1 - p) / 1e6) (2e-9
+/// for right draws). All are above nothing, and none above the largest size. Draws are rounded:
+/// those above a whole number of bytes were half a byte above it.
+#[test]
+fn shares_above_are_those_of_draws() {
+    for entry in SIZES {
+        let sizes = make(entry, &example(entry)).expect("examples are sound");
+        let mut found = draws(&*sizes, 3, 1_000_000);
+        found.sort_unstable();
+        let n = found.len();
+        for at in [n / 100, n / 10, n / 2, n * 9 / 10, n * 99 / 100, n * 999 / 1000] {
+            let bytes = found[at];
+            let above = n - found.partition_point(|draw| *draw <= bytes);
+            let stated = sizes.above(bytes as f64 + 0.5);
+            let bound = 6.0 * (stated * (1.0 - stated) / n as f64).sqrt() + 1e-9;
+            let share = above as f64 / n as f64;
+            assert!((share - stated).abs() < bound, "{}: {bytes} B, {share}", entry.name);
+        }
+        assert_eq!(sizes.above(0.0), 1.0, "{}", entry.name);
+        assert!(sizes.above(MAX_BYTES as f64) < 1e-6, "{}", entry.name);
+    }
+}
+
 /// Strange parameters are refused under their key or survived: no run crashes or hangs, or has
 /// sizes that no transfer has.
 #[test]

@@ -27,6 +27,7 @@ fn examples(entry: &Entry<BuildTraffic>) -> Vec<Value> {
             vec![random(&base), random(&huge)]
         }
         "pulses" => vec![with(&set("on", "100 ms".into()), "off", "100 ms".into())],
+        "tmix" => vec![set("next_connection", 0.0.into()), set("persistent", 1.0.into())],
         "video" => vec![set("correlation", 0.0.into())],
         "voice" => {
             let silent = set("silence_suppression", true.into());

@@ -165,9 +165,11 @@ class _Calls:
 
     calls: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def add(self, key: str, function: str, unit: str, of: str = "") -> Measured:
+    def add(
+        self, key: str, function: str, unit: str, of: str = "", nonnegative: bool = False
+    ) -> Measured:
         self.calls[key] = (function, of)
-        return Measured(key, symbolised(unit))
+        return Measured(key, symbolised(unit), nonnegative)
 
 
 class _Reader:
@@ -352,7 +354,8 @@ class _Reader:
                 key = f"{name}.{part}" if part else name
                 words = metric.words.replace("{of}", part)
                 if metric.function:
-                    called = calls.add(key, metric.function, metric.unit, part)
+                    unit = metric.unit
+                    called = calls.add(key, metric.function, unit, part, metric.nonnegative)
                     yield Measure(key, words, part, called, metric)
                     continue
                 told = filled(metric.quantity.replace("{of}", part), known, f"{place}.{name}")

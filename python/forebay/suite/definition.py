@@ -48,7 +48,9 @@ class Metric(_Table):
     """A quantity of the suite: an expression (`quantity`), or a `function` of the recorded run with
     the `unit` of what it returns. `{of}` in `quantity` and `words` stands for each of a cell's
     `classes`, for each of which a function is called then; `better` says in which direction a law
-    is better; `headline` ones are on the terminal. `{...}` are parameters, as in scenarios."""
+    is better; `headline` ones are on the terminal. With `over_baseline` it is the quotient of the
+    value and that of the first baseline in the same replication. The interval of a function that is
+    `nonnegative` ends at 0. `{...}` are parameters, as in scenarios."""
 
     quantity: str = ""
     function: str = ""
@@ -57,6 +59,8 @@ class Metric(_Table):
     section: str = ""
     better: Literal["more", "less", "neither"] = "neither"
     headline: bool = False
+    over_baseline: bool = False
+    nonnegative: bool = False
 
 
 class Check(_Table):
@@ -231,6 +235,8 @@ def load_definition(folder: Path) -> SuiteFile:
     for name, metric in found.metrics.items():
         if bool(metric.quantity) == bool(metric.function):
             raise UserError(f"{path}: metrics.{name}: give a quantity or a function")
+        if metric.nonnegative and metric.quantity:
+            raise UserError(f"{path}: metrics.{name}.nonnegative: is of functions only")
     for name, cell in found.cells.items():
         place = f'{path}: cells."{name}"'
         asked = [*(cell.metrics or ()), *cell.also, *(check.metric for check in cell.checks)]

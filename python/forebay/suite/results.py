@@ -21,6 +21,7 @@ from forebay.suite.definition import SuiteFile
 from forebay.suite.pilots import Part
 from forebay.suite.report import report_of
 from forebay.suite.sensitivity import Screen, screen_rows
+from forebay.units import symbolised
 
 __all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
 
@@ -45,7 +46,11 @@ def document_of(
 ) -> dict[str, Any]:
     """The document of a suite whose runs `journal` holds; `screens` are those of a screening."""
     laws: dict[tuple[str, str], Mapping[str, Any]] = {}
-    rows = [row for cell, planned in parts for row in _rows(cell, planned, journal, laws)]
+    rows = [
+        row
+        for cell, planned in parts
+        for row in _rows(cell, planned, journal, laws, suite.suite.baseline[0])
+    ]
     made = [*parts, *((screen.cell, of) for screen, of in screens)]
     rates = {"rate": asked.rate} if asked.rate is not None else {}
     return {
@@ -146,36 +151,60 @@ def _rows(
     planned: Sequence[Planned],
     journal: Journal,
     laws: dict[tuple[str, str], Mapping[str, Any]],
+    baseline: str,
 ) -> Iterator[dict[str, Any]]:
     """The rows of a cell; laws of one's own that its runs had are put into `laws`."""
+    answers: dict[tuple[str, str], dict[int, Answer]] = {}
+    digests: dict[str, str] = {}
     for entry in planned:
-        answers: dict[str, list[Answer]] = {each.key: [] for each in cell.measures}
+        column = str(entry.values[VARIANT])
         digest = hashlib.blake2b(digest_size=8)
-        runs: list[int] = []
         for replication, found in finished(cell.sweep, entry, journal):
             laws |= {(law["name"], law["contents"]): law for law in found.get("laws", ())}
-            runs.append(replication)
             digest.update(str(found["digest"]).encode())
+            digests[column] = digest.hexdigest()
             for each in cell.measures:
-                answers[each.key].append(each.quantity.of(found))
+                own = answers.setdefault((column, each.key), {})
+                own[replication] = each.quantity.of(found)
+    for column, contents in digests.items():
         for each in cell.measures:
-            if not runs:
-                continue
-            summary = summarised(each.quantity, answers[each.key])
+            own = answers[column, each.key]
+            quantity = each.quantity
+            if each.metric.over_baseline:
+                quantity = Measured(each.key, symbolised("share"), nonnegative=True)
+                own = _over(own, answers.get((baseline, each.key), {}))
+            summary = summarised(quantity, list(own.values()))
             yield {
                 "cell": cell.name,
-                "column": str(entry.values[VARIANT]),
+                "column": column,
                 "words": each.words,
                 "class": each.part,
-                "unit": each.quantity.unit.symbol,
+                "unit": quantity.unit.symbol,
                 "better": each.metric.better,
                 "section": each.metric.section,
                 "headline": each.metric.headline,
                 **summary,
-                "runs": runs,
-                "values": [answer.value for answer in answers[each.key]],
-                "digest": digest.hexdigest(),
+                "runs": list(own),
+                "values": [answer.value for answer in own.values()],
+                "digest": contents,
             }
+
+
+def _over(own: Mapping[int, Answer], baseline: Mapping[int, Answer]) -> dict[int, Answer]:
+    """The quotients of answers and those of the baseline, by replication."""
+    found = {}
+    for replication, answer in own.items():
+        other = baseline.get(replication, Answer(None, "the baseline has no such run"))
+        lacking = next((each for each in (answer, other) if each.value is None), None)
+        if lacking is None and not other.value:
+            lacking = Answer(None, "of the baseline it is 0")
+        if lacking is None:
+            assert answer.value is not None
+            assert other.value is not None
+            found[replication] = Answer(answer.value / other.value)
+        else:
+            found[replication] = lacking
+    return found
 
 
 def _checks(

@@ -197,6 +197,14 @@ impl SizeDistribution for Cdf {
                 .map(|pair| (pair[0].0 + pair[1].0) / 2.0 * (pair[1].1 - pair[0].1))
                 .sum::<f64>()
     }
+
+    fn above(&self, bytes: f64) -> f64 {
+        let at = self.0.partition_point(|point| point.0 <= bytes);
+        let Some(before) = at.checked_sub(1) else { return 1.0 };
+        let (low, below) = self.0[before];
+        let Some((high, end)) = self.0.get(at) else { return 0.0 };
+        1.0 - below - (end - below) * (bytes - low) / (high - low)
+    }
 }
 
 #[cfg(test)]

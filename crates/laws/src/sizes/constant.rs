@@ -42,6 +42,10 @@ impl SizeDistribution for Constant {
     fn mean(&self) -> f64 {
         self.0.bytes() as f64
     }
+
+    fn above(&self, bytes: f64) -> f64 {
+        f64::from(u8::from(self.mean() > bytes))
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_kernel::math::{exp, ln};
+use forebay_kernel::math::{erfc, exp, ln};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
@@ -44,11 +44,17 @@ fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     Ok(Arc::new(Lognormal { mean, mu: ln(mean) - sigma * sigma / 2.0, sigma }))
 }
 
-struct Lognormal {
+pub(super) struct Lognormal {
     mean: f64,
     /// Mean of the logarithm, so that that of the size is e^(mu + sigma^2 / 2).
     mu: f64,
     sigma: f64,
+}
+
+impl Lognormal {
+    pub(super) fn with_median(median: f64, sigma: f64) -> Self {
+        Self { mean: median * exp(sigma * sigma / 2.0), mu: ln(median), sigma }
+    }
 }
 
 impl SizeDistribution for Lognormal {
@@ -58,6 +64,10 @@ impl SizeDistribution for Lognormal {
 
     fn mean(&self) -> f64 {
         self.mean
+    }
+
+    fn above(&self, bytes: f64) -> f64 {
+        erfc((ln(bytes) - self.mu) / self.sigma * std::f64::consts::FRAC_1_SQRT_2) / 2.0
     }
 }
 

@@ -20,6 +20,26 @@ pub trait SizeDistribution: Send + Sync {
     /// The mean of the distribution, in bytes. Draws are rounded to whole bytes, which can move
     /// their mean by half a byte.
     fn mean(&self) -> f64;
+
+    /// The share of sizes above so many bytes, before they are rounded to whole ones.
+    fn above(&self, bytes: f64) -> f64;
+}
+
+/// The mean number of segments of so many bytes that carry a size, to 1 part in 500: one, and one
+/// for each k from 1 on with the probability that a size is above k segments.
+pub(crate) fn mean_segments(sizes: &dyn SizeDistribution, segment: f64) -> f64 {
+    // A size of a byte more than k segments is one of half a byte more that was rounded.
+    let above = |k: f64| sizes.above(k * segment + 0.5);
+    let (mut sum, mut k) = (1.0, 1.0);
+    let mut share = above(k);
+    while share > 0.0 && k * segment < MAX_BYTES {
+        // One after the other at first, then several at a time, between which shares are linear.
+        let step = (k / 256.0).floor().max(1.0);
+        let next = above(k + step);
+        sum += (share * (step + 1.0) + next * (step - 1.0)) / 2.0;
+        (k, share) = (k + step, next);
+    }
+    sum
 }
 
 /// Reads a section of the scenario and gives its distribution.
@@ -66,6 +86,17 @@ fn check(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
     Err(section.fail(key, message))
 }
 
+/// Lognormal sizes with so many bytes as median, and so large a standard deviation of the natural
+/// logarithm.
+pub(crate) fn lognormal(median: f64, sigma: f64) -> Arc<dyn SizeDistribution> {
+    Arc::new(lognormal::Lognormal::with_median(median, sigma))
+}
+
+/// Sizes of a Pareto distribution of this shape between two numbers of bytes.
+pub(crate) fn bounded_pareto(min: f64, shape: f64, max: f64) -> Arc<dyn SizeDistribution> {
+    Arc::new(pareto::Pareto { min, max, shape })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +138,21 @@ mod tests {
         let n = draws.len() as f64;
         let found = draws.iter().filter(|x| **x <= bytes).count() as f64 / n;
         (found - p).abs() <= 5.0 * (p * (1.0 - p) / n).sqrt() + 1e-12
+    }
+    /// Segments are counted by shares above. Of 1460 B each, 1460 B are 1, and 1461 B are 2. Of 1 MB
+    /// each, 1 TB are 10^6, to the 1 in 500 that is stated. A Pareto size with min = 100 B, shape 2
+    /// and max = 1 TB has 1 + 100^2 / 1000^2 (1 + 1/4 + 1/9 + ...) = 1 + 0.01 pi^2 / 6 = 1.016449
+    /// segments of 1000 B, less what rounding to whole bytes moves: 0.01 * 2 * 0.0005 zeta(3) =
+    /// 1.2e-5.
+    #[test]
+    fn segments_are_counted() {
+        let constant = |bytes: &str| read("constant", &[("size", bytes.into())]).unwrap();
+        assert_eq!(mean_segments(&*constant("1460 B"), 1460.0), 1.0);
+        assert_eq!(mean_segments(&*constant("1461 B"), 1460.0), 2.0);
+        assert_eq!(mean_segments(&*constant("1 B"), 1460.0), 1.0);
+        let large = mean_segments(&*constant("1 TB"), 1e6);
+        assert!((large / 1e6 - 1.0).abs() < 0.002, "{large}");
+        let pareto = mean_segments(&*bounded_pareto(100.0, 2.0, 1e12), 1e3);
+        assert!((pareto - 1.016_449 + 1.2e-5).abs() < 2e-6, "{pareto}");
     }
 }

@@ -52,10 +52,10 @@ fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     Ok(Arc::new(Pareto { min: min.bytes() as f64, max: max.bytes() as f64, shape }))
 }
 
-struct Pareto {
-    min: f64,
-    max: f64,
-    shape: f64,
+pub(super) struct Pareto {
+    pub(super) min: f64,
+    pub(super) max: f64,
+    pub(super) shape: f64,
 }
 
 impl Pareto {
@@ -82,6 +82,11 @@ impl SizeDistribution for Pareto {
             shape / (shape - 1.0) * min * (1.0 - pow(min / max, shape - 1.0))
         };
         integral / (1.0 - self.cut())
+    }
+
+    fn above(&self, bytes: f64) -> f64 {
+        let bytes = bytes.clamp(self.min, self.max);
+        (pow(self.min / bytes, self.shape) - self.cut()) / (1.0 - self.cut())
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_kernel::math::exp_m1;
+use forebay_kernel::math::{exp_m1, pow};
 use forebay_parameters::{Entry, Problem, Section};
 use forebay_units::Size;
 
@@ -131,6 +131,10 @@ impl SizeDistribution for GeneralizedPareto {
 
     fn mean(&self) -> f64 {
         self.scale / (1.0 - self.shape)
+    }
+
+    fn above(&self, bytes: f64) -> f64 {
+        pow(1.0 + self.shape * bytes / self.scale, -1.0 / self.shape)
     }
 }
 

@@ -3,6 +3,7 @@
 mod adaptive_video;
 mod bulk;
 mod cbr;
+mod connections;
 mod file;
 mod on_off;
 mod packmime;
@@ -12,6 +13,7 @@ mod pool;
 mod pulses;
 mod requests;
 mod stores;
+mod tmix;
 mod trace;
 mod transfers;
 mod video;
@@ -222,6 +224,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     poisson::ENTRY,
     pulses::ENTRY,
     requests::ENTRY,
+    tmix::ENTRY,
     trace::ENTRY,
     transfers::ENTRY,
     video::ENTRY,

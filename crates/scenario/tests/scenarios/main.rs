@@ -24,6 +24,7 @@ mod cells;
 mod class_rows;
 mod classes;
 mod closed_forms;
+mod connections;
 mod conservation;
 mod controls;
 mod determinism;

@@ -5,26 +5,9 @@ use std::collections::VecDeque;
 use forebay_kernel::{Stream, math};
 use forebay_units::Span;
 
+use super::super::connections::{Connection, Connections, Exchange};
 use super::noise::{Noise, exponential_of};
 use super::sizes::{Quantiles, two_to, whole};
-
-/// A request and its response.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Exchange {
-    /// Time before the request: since the response before on the connection, or since it was asked
-    /// for, with the time that the server takes.
-    pub(super) gap: Span,
-    /// Sizes in bytes.
-    pub(super) request: u64,
-    pub(super) response: u64,
-}
-
-/// The exchanges of a connection, and when it is asked for.
-pub(super) struct Connection {
-    /// Time since the cloud began.
-    pub(super) begins: Span,
-    pub(super) exchanges: VecDeque<Exchange>,
-}
 
 /// The process by which connections come. All draws are from one stream, in the order of the
 /// connections, whatever becomes of them.
@@ -50,23 +33,6 @@ impl Cloud {
             requests: Noise::new(0.31, logistic(0.123 + 0.494 * v)),
             persistent,
         }
-    }
-
-    /// The next connection.
-    pub(super) fn next(&mut self) -> Connection {
-        let begins = self.arrivals.next(&mut self.stream);
-        let several = self.stream.happens(self.persistent);
-        let request = self.request();
-        let response = self.responses.next(&self.quantiles, &mut self.stream);
-        let first = Exchange { gap: Span::ZERO, request, response };
-        let mut exchanges = VecDeque::from([first]);
-        if several {
-            self.persist(&mut exchanges, first);
-        }
-        for exchange in &mut exchanges {
-            exchange.gap = exchange.gap + server_delay(&mut self.stream);
-        }
-        Connection { begins, exchanges }
     }
 
     fn request(&mut self) -> u64 {
@@ -96,6 +62,24 @@ impl Cloud {
                 exchanges.push_back(Exchange { gap, response, ..first });
             }
         }
+    }
+}
+
+impl Connections for Cloud {
+    fn next(&mut self) -> Connection {
+        let begins = self.arrivals.next(&mut self.stream);
+        let several = self.stream.happens(self.persistent);
+        let request = self.request();
+        let response = self.responses.next(&self.quantiles, &mut self.stream);
+        let first = Exchange { gap: Span::ZERO, request, response };
+        let mut exchanges = VecDeque::from([first]);
+        if several {
+            self.persist(&mut exchanges, first);
+        }
+        for exchange in &mut exchanges {
+            exchange.gap = exchange.gap + server_delay(&mut self.stream);
+        }
+        Connection { begins, exchanges }
     }
 }
 
