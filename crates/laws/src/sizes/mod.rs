@@ -139,11 +139,11 @@ mod tests {
         let found = draws.iter().filter(|x| **x <= bytes).count() as f64 / n;
         (found - p).abs() <= 5.0 * (p * (1.0 - p) / n).sqrt() + 1e-12
     }
-    /// Segments are counted by shares above. Of 1460 B each, 1460 B are 1, and 1461 B are 2. Of 1 MB
-    /// each, 1 TB are 10^6, to the 1 in 500 that is stated. A Pareto size with min = 100 B, shape 2
-    /// and max = 1 TB has 1 + 100^2 / 1000^2 (1 + 1/4 + 1/9 + ...) = 1 + 0.01 pi^2 / 6 = 1.016449
-    /// segments of 1000 B, less what rounding to whole bytes moves: 0.01 * 2 * 0.0005 zeta(3) =
-    /// 1.2e-5.
+    /// Segments are counted by shares above. Of 1460 B each, 1460 B are 1, and 1461 B are 2. Of 1
+    /// MB each, 1 TB are 10^6, to the 1 in 500 that is stated. A Pareto size with min = 100 B,
+    /// shape 2 and max = 1 TB has 1 + 100^2 / 1000^2 (1 + 1/4 + 1/9 + ...) = 1 + 0.01 pi^2 / 6 =
+    /// 1.016449 segments of 1000 B, less what rounding to whole bytes moves: 0.01 * 2 * 0.0005
+    /// zeta(3) = 1.2e-5.
     #[test]
     fn segments_are_counted() {
         let constant = |bytes: &str| read("constant", &[("size", bytes.into())]).unwrap();

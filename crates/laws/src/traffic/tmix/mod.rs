@@ -48,7 +48,7 @@ parameters! {
         /// top. Or give `rate`.
         load: Option<Rate>, "draft-irtf-iccrg-tcpeval-01: offered load";
         /// Data of a full segment, which `load` counts with: the `mss` of the flows.
-        segment: Size = "1448 B", "as mss of TCP";
+        segment: Size = "1448 B", "RFC 9293, section 3.7.1; RFC 894; RFC 7323, appendix A";
         /// Headers of a segment, which `load` counts with.
         header: Size = "52 B", "RFC 9293, section 3.1; RFC 7323, appendix A";
         /// Probability with which another connection of the same train follows a connection, 0 to
@@ -64,20 +64,23 @@ parameters! {
         next_exchange: f64 = 0.4, "assumed: few connections have many exchanges";
         /// Sizes of requests. What does not fit into a packet of 1500 B with its headers is cut
         /// off. If left out, lognormal with a median of 350 B and a sigma of 1.
-        requests: Option<Inner<Sizes>>, "assumed";
+        requests: Option<Inner<Sizes>>,
+            "assumed: the median is near the 422 B of PackMime-HTTP";
         /// Sizes of the responses that are not of the tail. If left out, lognormal with a median of
         /// 3 kB and a sigma of 1.6.
-        responses: Option<Inner<Sizes>>, "assumed";
+        responses: Option<Inner<Sizes>>,
+            "assumed: lognormal as in Barford and Crovella, SIGMETRICS 1998, section 3.2";
         /// Sizes of the responses of the tail. If left out, Pareto from 30 kB to 100 MB with a
         /// shape of 1.2.
-        tail: Option<Inner<Sizes>>, "assumed";
+        tail: Option<Inner<Sizes>>,
+            "assumed: near the tail index of Barford and Crovella, SIGMETRICS 1998, table 2";
         /// Share of responses of the tail, 0 to 1.
-        tail_share: f64 = 0.1, "assumed";
+        tail_share: f64 = 0.1, "assumed: most of the data is then of the tail";
         /// Mean of the exponential times from the end of a response to the next request on the
         /// connection.
-        think: Span = "1 s", "assumed";
+        think: Span = "1 s", "assumed: of the order of a second, not of a round trip";
         /// Time that a server takes to answer. It passes before the request is sent.
-        server: Span = "20 ms", "assumed";
+        server: Span = "20 ms", "assumed: below the 100 ms that servers of PackMime-HTTP take";
     }
 }
 

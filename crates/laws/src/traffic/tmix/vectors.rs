@@ -65,7 +65,8 @@ impl Exchanges {
 /// Times at which connections begin, in trains: these begin at the times of a Poisson process, and
 /// have been doing so for ever.
 ///
-/// As the times within trains are exponential, all that is to be known of trains is how many go on.
+/// As the times within trains are exponential, all that is to be known of trains is how many of
+/// them have another connection to come.
 pub(super) struct Trains {
     stream: Stream,
     /// Trains that begin in a second.
@@ -214,13 +215,13 @@ mod tests {
     }
 
     /// The mean of the responses of a connection is the closed form. Lognormal responses have a
-    /// mean of 3000 e^1.28 = 10,789.9 B, and those of the tail of 6 * 30,000 (1 - 0.0003^0.2) / (1 -
-    /// 0.0003^1.2) = 144,470 B, together 24,157.9 B; 1.41667 of them 34,223.7 B, or without a tail
-    /// 15,285.7 B. The second moments are 9e6 e^5.12 = 1.506e9, and 1.5 * 30,000^1.2 (1e8^0.8 -
-    /// 30,000^0.8) = 8.875e11 of the tail, so that a response deviates by 299 kB, or 37.3 kB, and a
-    /// connection by sqrt(1.41667 * 299^2 + 0.7986 * 24.2^2) = 357 kB, or sqrt(1.41667 * 37.3^2 +
-    /// 0.7986 * 10.8^2) = 45.4 kB. Of a million connections that is 357 B, or 45.4 B; the bound is
-    /// five of these.
+    /// mean of 3000 e^1.28 = 10,789.9 B, and those of the tail one of 6 * 30,000 times (1 -
+    /// 0.0003^0.2) / (1 - 0.0003^1.2), 144,470 B, together 24,157.9 B; 1.41667 of them 34,223.7 B,
+    /// or without a tail 15,285.7 B. The second moments are 9e6 e^5.12 = 1.506e9, and 1.5 *
+    /// 30,000^1.2 (1e8^0.8 - 30,000^0.8) = 8.875e11 of the tail, so that a response deviates by 299
+    /// kB, or 37.3 kB, and a connection by sqrt(1.41667 * 299^2 + 0.7986 * 24.2^2) = 357 kB, or
+    /// sqrt(1.41667 * 37.3^2 + 0.7986 * 10.8^2) = 45.4 kB. Of a million connections that is 357 B,
+    /// or 45.4 B; the bound is five of these.
     #[test]
     fn the_mean_of_a_connection_is_the_closed_form() {
         for (tail_share, mean, deviation) in [(0.1, 34_223.7, 357.0), (0.0, 15_285.7, 45.4)] {
@@ -237,7 +238,8 @@ mod tests {
 
     /// The mean on the wire counts headers: a million responses have as many segments of 536 B as
     /// stated. Without a tail their number deviates by 37.3 kB / 536 B = 69.6, in the mean by
-    /// 0.070, of 20.6; the bound is five of that. Were a segment 10 B larger, it would be 0.37 less.
+    /// 0.070, of 20.6; the bound is five of that. Were a segment 10 B larger, it would be 0.37
+    /// less.
     #[test]
     fn the_mean_on_the_wire_counts_headers() {
         let (law, mut stream) = (exchanges(0.0), stream("segments"));
@@ -283,9 +285,9 @@ mod tests {
     /// density of connections of the same train u behind one is p/g e^(-a u), with a = (1 - p) / g,
     /// so that the number in a window W has the mean r W and the variance r W + 2 r p/g (W/a - (1 -
     /// e^(-a W)) / a^2): with p = 1/2, g = 1 s and r = 20 /s in 1 s 20 and 28.522, in 10 s 200 and
-    /// 520.54. Of n = 20,000 first windows the mean deviates by sqrt(variance / n), and the variance
-    /// by about sqrt(2.3 / n) of itself; the bounds are five of these. A Poisson process has too
-    /// small a variance, and trains that only begin with the run too small a mean: 12 in 1 s.
+    /// 520.54. Of n = 20,000 first windows the mean deviates by sqrt(variance / n), the variance by
+    /// about sqrt(2.3 / n) of itself; the bounds are five of these. A Poisson process has too small
+    /// a variance, and trains that only begin with the run too small a mean: 12 in 1 s.
     #[test]
     fn connections_come_at_their_rate_from_the_start() {
         let n = 20_000;
