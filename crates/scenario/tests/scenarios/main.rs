@@ -53,6 +53,7 @@ mod recovery;
 mod residual;
 mod rings;
 mod sawtooth;
+mod scream;
 mod statistics;
 mod support;
 mod switches;

@@ -47,13 +47,14 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 /// The autocorrelation of `values` at lag 1 over that at lag 0, their mean removed; 0 where they do
-/// not vary.
+/// not vary by more than rounding.
 fn correlation(values: &VecDeque<f64>) -> f64 {
     let average = mean(values.iter().copied());
     let off = || values.iter().map(|value| value - average);
     let power: f64 = off().map(|off| off * off).sum();
+    let rounding = 1e-20 * values.iter().map(|value| value * value).sum::<f64>();
     let product: f64 = off().zip(off().skip(1)).map(|(one, next)| one * next).sum();
-    if power > 0.0 { product / power } else { 0.0 }
+    if power > rounding { product / power } else { 0.0 }
 }
 
 impl Delay {

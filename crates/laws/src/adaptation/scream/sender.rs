@@ -39,12 +39,25 @@ impl RoundTrip {
 
 /// Round trips with losses.
 #[derive(Default)]
-struct LossEvents {
+pub(super) struct LossEvents {
     /// The share of round trips with losses (loss_event_rate).
-    share: f64,
+    pub(super) share: f64,
     /// True if something was lost in the round trip of now, and the time at which it ends.
     lost: bool,
     ends: Time,
+}
+
+impl LossEvents {
+    /// Something was lost or not; the share is known anew where a round trip has ended, and the
+    /// next takes `round`.
+    pub(super) fn count(&mut self, lost: bool, weight: f64, round: Span, now: Time) {
+        self.lost |= lost;
+        if now >= self.ends {
+            let part = f64::from(u8::from(self.lost));
+            self.share += weight * (part - self.share);
+            (self.lost, self.ends) = (false, now + round);
+        }
+    }
 }
 
 pub(super) struct Sender {
@@ -83,17 +96,6 @@ impl Sender {
             marks: 0,
             waits: Time::ZERO,
             of,
-        }
-    }
-
-    /// The share of round trips with losses is known anew when one has ended.
-    fn count_losses(&mut self, lost: bool, now: Time) {
-        let losses = &mut self.losses;
-        losses.lost |= lost;
-        if now >= losses.ends {
-            let part = f64::from(u8::from(losses.lost));
-            losses.share += self.of.loss_weight * (part - losses.share);
-            (losses.lost, losses.ends) = (false, now + self.rtt.span());
         }
     }
 
@@ -146,7 +148,7 @@ impl Sender {
         }
         self.flight.give_up();
         self.waits = now;
-        self.count_losses(true, now);
+        self.losses.count(true, self.of.loss_weight, self.rtt.span(), now);
         self.congestion(true, now);
         self.window = self.of.min_window.bytes() as f64;
         true
@@ -175,7 +177,7 @@ impl RateAdaptation for Sender {
         }
         self.delay.sample_before(now);
         let marked = std::mem::replace(&mut self.marks, word.marks()) != word.marks();
-        self.count_losses(lost, now);
+        self.losses.count(lost, self.of.loss_weight, self.rtt.span(), now);
         if (lost || marked) && now >= self.ignores {
             self.congestion(lost, now);
             self.delay.adjust_target(self.losses.share);
