@@ -127,7 +127,7 @@ impl Sender {
     }
 }
 
-/// What the next packet waits for.
+/// The event for which the next packet waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// A frame.

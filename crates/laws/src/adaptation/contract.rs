@@ -18,10 +18,10 @@ pub struct Arrival {
     pub marked: bool,
 }
 
-/// What a receiver tells its sender.
+/// Content of a report of a receiver to its sender.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Report {
-    /// What the law has to say, written and read by its two halves.
+    /// The law's own word, written and read by its two halves.
     pub word: u64,
     /// Numbers of packets that arrived, in up to four ranges, the highest first; none from a law
     /// that does not list them.

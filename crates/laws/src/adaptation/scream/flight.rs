@@ -9,7 +9,7 @@ use super::receiver::RANGES;
 /// Time of which the most bytes in flight bound the window (section 4.1.2.2).
 const MEMORY: Span = Span::from_s(5);
 
-/// What reports say of a packet.
+/// Fate of a packet, by reports.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fate {
     Unknown,
@@ -26,7 +26,7 @@ struct Sent {
     fate: Fate,
 }
 
-/// What a report says.
+/// News of a report.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct News {
     /// Bytes from the highest number reported before to that of this report, lost ones among them.
@@ -79,7 +79,7 @@ impl Flight {
         self.most.front().map_or(0, |&(_, bytes)| bytes)
     }
 
-    /// What is in flight is taken for lost: no report came.
+    /// Take all that is in flight for lost: no report came.
     pub(super) fn give_up(&mut self) {
         self.given_up = self.first + self.sent.len() as u64;
         self.bytes = 0;

@@ -20,7 +20,7 @@ pub(super) struct Counted {
     pub acked: f64,
 }
 
-/// What the network congestion control knows at an adjustment.
+/// State of the network congestion control at an adjustment.
 #[derive(Clone, Copy)]
 pub(super) struct Congestion {
     pub fast_increase: bool,

@@ -56,9 +56,9 @@ parameters! {
         competing: bool = true, "RFC 8298, section 4.1.2.3";
         /// Weight of a sample in the average of queuing delay over its target (QDELAY_WEIGHT).
         delay_weight: f64 = 0.1, "RFC 8298, section 4.1.1.1";
-        /// Trend at which fast increase ends (QDELAY_TREND_TH).
+        /// Trend, a share of 1, at which fast increase ends (QDELAY_TREND_TH).
         trend_threshold: f64 = 0.2, "RFC 8298, section 4.1.1.1";
-        /// Trend below which fast increase may begin again (QDELAY_TREND_LO).
+        /// Trend, a share of 1, below which fast increase may begin again (QDELAY_TREND_LO).
         trend_low: f64 = 0.2, "RFC 8298, section 4.1.1.1";
         /// Time for which the trend must be below that (T_RESUME_FAST_INCREASE).
         resume_after: Span = "5 s", "RFC 8298, section 4.1.1.1";

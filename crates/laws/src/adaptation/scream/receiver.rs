@@ -18,7 +18,7 @@ impl Word {
     const TIME: u64 = (1 << 48) - 1;
 
     pub(super) fn new(received: Time, marks: u64) -> Self {
-        Self(received.ps() / 1000 & Self::TIME | marks << 48)
+        Self(((received.ps() / 1000) & Self::TIME) | (marks << 48))
     }
 
     /// The span from `sent` to the time, if it is less than 2^48 ns, 78 hours.

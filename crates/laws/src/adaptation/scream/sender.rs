@@ -140,7 +140,7 @@ impl Sender {
         self.fast_increase |= now.since(self.congested) >= self.of.resume_after;
     }
 
-    /// What is in flight is lost if no report came for a time. Returns true if so.
+    /// Take all that is in flight for lost if no report came for a time. Returns true if so.
     fn time_out(&mut self, now: Time) -> bool {
         let timeout = self.rtt.timeout(self.of.min_timeout);
         if self.flight.bytes() == 0 || now.since(self.waits) < timeout {

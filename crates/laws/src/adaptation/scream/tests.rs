@@ -305,7 +305,7 @@ fn losses_and_marks_scale_window_and_rate_once_in_a_round_trip() {
     assert_eq!((law.window, law.media.target), (3000.0, 150e3));
 }
 
-/// The share of round trips with losses is smoothed, so that one allows a greater target for a time:
+/// The share of round trips with losses is smoothed, so that one allows a greater target for long:
 /// 0.01 * 0.99^160 = 0.0020028, and after another round trip it is less than 0.002.
 #[test]
 fn a_round_trip_with_losses_counts_for_many() {
