@@ -1181,6 +1181,35 @@ class _Adaptation:
         buffer_encoder: float = ...,
         buffer_sending: float = ...,
     ) -> Mechanism: ...
+    def scream(
+        self,
+        *,
+        delay_target: str = ...,
+        delay_target_max: str = ...,
+        competing: bool = ...,
+        delay_weight: float = ...,
+        trend_threshold: float = ...,
+        trend_low: float = ...,
+        resume_after: str = ...,
+        min_window: str = ...,
+        flight_headroom: float = ...,
+        gain: float = ...,
+        loss_window: float = ...,
+        mark_backoff: float = ...,
+        loss_rate: float = ...,
+        mss: str = ...,
+        adjust_interval: str = ...,
+        ramp_up: str = ...,
+        congestion_guard: float = ...,
+        buffer_factor: float = ...,
+        buffer_delay: str = ...,
+        buffer_backoff: float = ...,
+        min_pace: str = ...,
+        base_history: int = ...,
+        loss_weight: float = ...,
+        min_timeout: str = ...,
+        report_interval: str = ...,
+    ) -> Mechanism: ...
 
 adaptation: _Adaptation
 

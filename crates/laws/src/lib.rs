@@ -13,6 +13,7 @@
 pub mod activity;
 pub mod adaptation;
 pub mod admission;
+mod base_delay;
 pub mod conditioner;
 pub mod control;
 pub mod detector;

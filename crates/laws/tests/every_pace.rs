@@ -7,7 +7,9 @@ use forebay_kernel::Streams;
 use forebay_laws::LinkFacts;
 use forebay_laws::activity::ACTIVITIES;
 use forebay_laws::activity::{Activity, Lasts, Session};
-use forebay_laws::adaptation::{ADAPTATIONS, Arrival, BuildAdaptation, EncoderFacts, MediaRates};
+use forebay_laws::adaptation::{
+    ADAPTATIONS, Arrival, BuildAdaptation, EncoderFacts, MediaRates, Report,
+};
 use forebay_laws::detector::DETECTORS;
 use forebay_laws::detector::{CongestionDetector, CongestionNotification};
 use forebay_laws::explicit_rate::EXPLICIT_RATES;
@@ -213,8 +215,8 @@ fn strange_parameters_are_refused_or_survived() {
 const MIN_RATE: f64 = 150e3;
 const MAX_RATE: f64 = 1.5e6;
 
-/// The rates that the law `entry` gives, report by report: of a receiver that sees packets late,
-/// lost, marked and out of order, or of words at random.
+/// The rates that the law `entry` gives, report by report: of a receiver that sees what was sent
+/// late, lost, marked and out of order, or of reports at random.
 fn rates(entry: &Entry<BuildAdaptation>, random: bool) -> Vec<MediaRates> {
     let kind = build(&example(entry), |section| (entry.build)(section));
     let kind = kind.expect("its example is right");
@@ -226,37 +228,61 @@ fn rates(entry: &Entry<BuildAdaptation>, random: bool) -> Vec<MediaRates> {
     let (mut sender, mut receiver) =
         ((kind.make)(&encoder), kind.reports.as_ref().map(|reports| (reports.make)()));
     let mut draws = Streams::new(7, 0).named("reports");
-    let (mut now, mut number) = (Time::ZERO, 0_u64);
+    let (mut now, mut sent, mut number) = (Time::ZERO, 0_u64, 0_u64);
     let mut all = vec![sender.rates(0.0)];
     for _ in 0..500 {
         now += Span::from_seconds(0.1 * draws.exponential());
+        sender.on_frame(1e5 * draws.uniform(), 1e6 * draws.uniform(), now);
+        for _ in 0..draws.below(40) {
+            if sender.may_send(1000) {
+                sender.on_sent(sent, 1000, now);
+                sent += 1;
+            }
+        }
         for _ in 0..draws.below(20) {
-            number = (number + draws.below(4)).saturating_sub(draws.below(2));
+            number = (number + draws.below(4)).saturating_sub(draws.below(2)).min(sent);
             let delay = Span::from_seconds(0.05 * draws.exponential());
             let marked = draws.happens(0.05);
             let arrival = Arrival { now, delay, number, size: 1000, marked };
-            receiver.iter_mut().for_each(|receiver| receiver.on_packet(&arrival));
+            if number < sent {
+                receiver.iter_mut().for_each(|receiver| receiver.on_packet(&arrival));
+            }
         }
         if let Some(receiver) = &mut receiver {
-            let report = if random { draws.below(u64::MAX) } else { receiver.report(now) };
+            let mut report = receiver.report(now);
+            if random {
+                report = Report { word: draws.below(u64::MAX), ..Report::default() };
+                (0..draws.below(5)).for_each(|_| {
+                    let first = draws.below(sent + 2);
+                    report.arrived.push(first, first + draws.below(9));
+                });
+            }
             let rtt = Span::from_seconds(draws.exponential());
-            sender.on_report(report, rtt, now);
+            sender.on_report(&report, rtt, now);
         }
         all.push(sender.rates(1e6 * draws.uniform()));
     }
+    // Where no report comes any more, and nothing leaves, a packet may in the end.
+    (0..3000).for_each(|ms| {
+        sender.on_frame(1e5, 1e6, now + Span::from_ms(100 * ms));
+    });
+    assert!(sender.may_send(1000), "{}", entry.name);
     all
 }
 
 /// Rates are those of the encoder whatever is reported: none that it does not have, none at which
-/// packets wait for ever, and equal runs are equal.
+/// packets wait for ever, and equal runs are equal. A law without a window sends no slower than the
+/// encoder, and no faster than it can.
 #[test]
 fn rates_are_those_of_the_encoder_whatever_is_reported() {
     for entry in ADAPTATIONS {
+        let window = entry.name == "scream";
         for random in [false, true] {
             let all = rates(entry, random);
             for MediaRates { encoder, sending } in &all {
                 assert!((MIN_RATE..=MAX_RATE).contains(encoder), "{}", entry.name);
-                assert!(sending >= encoder && *sending <= MAX_RATE, "{}", entry.name);
+                let (least, most) = if window { (50e3, f64::MAX) } else { (*encoder, MAX_RATE) };
+                assert!((least..=most).contains(sending), "{}: {sending}", entry.name);
             }
             assert_eq!(all, rates(entry, random));
         }

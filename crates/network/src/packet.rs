@@ -295,7 +295,7 @@ impl Packet {
     }
 
     /// ACK: the slot in which its SACK blocks and its counters of marks are stored. See
-    /// [`crate::SackBlocks`]. A report stores missing frames there.
+    /// [`crate::SackBlocks`]. A report stores missing frames there, or packets that arrived.
     #[inline]
     #[must_use]
     pub const fn sack_slot(&self) -> SackSlot {

@@ -92,17 +92,23 @@ impl Encoder {
         (data as f64 + data.div_ceil(self.payload) as f64 * self.header as f64) * 8.0
     }
 
+    /// The size in bytes of the next packet in the buffer.
+    pub(super) fn next_size(&self) -> Option<u16> {
+        let data = (*self.frames.front()?).min(self.payload);
+        Some(u16::try_from(data + self.header).expect("checked when read"))
+    }
+
     /// Take the next packet out of the buffer: its size in bytes.
     pub(super) fn pop(&mut self) -> Option<u16> {
+        let size = self.next_size()?;
         let left = self.frames.front_mut()?;
-        let data = (*left).min(self.payload);
-        *left -= data;
+        *left -= u64::from(size) - self.header;
         if *left == 0 {
             self.frames.pop_front();
         }
-        let size = data + self.header;
-        self.waiting = if self.frames.is_empty() { 0.0 } else { self.waiting - size as f64 * 8.0 };
-        Some(u16::try_from(size).expect("checked when read"))
+        let bits = f64::from(size) * 8.0;
+        self.waiting = if self.frames.is_empty() { 0.0 } else { self.waiting - bits };
+        Some(size)
     }
 
     /// Returns the data and headers that wait, in bits of packets.

@@ -6,7 +6,7 @@ mod plan;
 mod receiver;
 
 use forebay_kernel::Streams;
-use forebay_laws::adaptation::{AdaptationKind, EncoderFacts, RateAdaptation};
+use forebay_laws::adaptation::{AdaptationKind, EncoderFacts, RateAdaptation, Report};
 use forebay_network::{Context, Ecn, Element, LogicalProcess, Lookahead, Packet, PacketKind};
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
@@ -112,12 +112,30 @@ pub struct MediaSenders {
 struct Sender {
     encoder: Encoder,
     law: Box<dyn RateAdaptation>,
-    /// Time at which the next packet of what waits leaves; [`Time::NEVER`] if nothing waits.
-    leaves: Time,
+    next: Next,
     /// Packets sent.
     sent: u64,
     /// The round-trip time of the latest report, in seconds.
     rtt: f64,
+}
+
+impl Sender {
+    /// Have the encoder follow the law's rate, as it is at `now`.
+    fn follow(&mut self, now: Time) {
+        let rates = self.law.rates(self.encoder.waiting_bits());
+        self.encoder.set_rate(rates.encoder, now + self.encoder.reaction());
+    }
+}
+
+/// The event for which the next packet waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A frame.
+    Frame,
+    /// A time: the timer is set.
+    Time,
+    /// Leave of the law.
+    Law,
 }
 
 /// A timer token is twice the index of a flow, plus one for its packets.
@@ -144,7 +162,7 @@ impl MediaSenders {
         let sender = |number: u64| {
             let law = (kind.make)(&facts);
             let encoder = Encoder::new(parameters, streams.numbered(&name, number));
-            Sender { encoder, law, leaves: Time::NEVER, sent: 0, rtt: f64::NAN }
+            Sender { encoder, law, next: Next::Frame, sent: 0, rtt: f64::NAN }
         };
         let senders = (0..group.starts.len() as u64).map(sender).collect();
         let marking = if parameters.ecn { Ecn::Ect0 } else { Ecn::NotEct };
@@ -155,28 +173,39 @@ impl MediaSenders {
     fn frame(&mut self, index: u32, cx: &mut Context<'_>) {
         let now = cx.now();
         let sender = &mut self.senders[index as usize];
+        let waiting = sender.encoder.waiting_bits();
         sender.encoder.frame(now);
+        let all = sender.encoder.waiting_bits();
+        if sender.law.on_frame(all - waiting, waiting, now) {
+            sender.follow(now);
+        }
         cx.wake_at(now + sender.encoder.interval(), 2 * index + FRAME);
-        if sender.leaves == Time::NEVER {
+        if sender.next != Next::Time {
             self.packet(index, cx);
         }
     }
 
-    /// A packet of flow `index` leaves, if one waits.
+    /// A packet of flow `index` leaves, if one waits and the law lets it.
     fn packet(&mut self, index: u32, cx: &mut Context<'_>) {
         let now = cx.now();
         let sender = &mut self.senders[index as usize];
-        let Some(size) = sender.encoder.pop() else {
-            sender.leaves = Time::NEVER;
+        let Some(size) = sender.encoder.next_size() else {
+            sender.next = Next::Frame;
             return;
         };
+        if !sender.law.may_send(size) {
+            sender.next = Next::Law;
+            return;
+        }
+        sender.encoder.pop();
         let flow = self.group.first.nth(index);
         let packet = Packet::data(now, flow, sender.sent, size, self.group.route);
+        sender.law.on_sent(sender.sent, size, now);
         sender.sent += 1;
         let rate = sender.law.rates(sender.encoder.waiting_bits()).sending;
         let gap = f64::from(size) * 8.0 * PS_PER_S as f64 / rate;
-        sender.leaves = now + Span::nearest(gap.ceil());
-        cx.wake_at(sender.leaves, 2 * index + PACKET);
+        sender.next = Next::Time;
+        cx.wake_at(now + Span::nearest(gap.ceil()), 2 * index + PACKET);
         cx.send(packet.with_marking(self.group.marking).with_ecn(self.marking));
     }
 }
@@ -205,12 +234,16 @@ impl Element for MediaSenders {
             return;
         }
         let now = cx.now();
-        let sender = &mut self.senders[packet.flow.index_in(self.group.first) as usize];
+        let arrived = cx.sack_blocks().take(packet.sack_slot());
+        let index = packet.flow.index_in(self.group.first);
+        let sender = &mut self.senders[index as usize];
         let rtt = now.since(Time::from_ps(packet.number));
         sender.rtt = rtt.seconds();
-        sender.law.on_report(packet.tag, rtt, now);
-        let rates = sender.law.rates(sender.encoder.waiting_bits());
-        sender.encoder.set_rate(rates.encoder, now + sender.encoder.reaction());
+        sender.law.on_report(&Report { word: packet.tag, arrived }, rtt, now);
+        sender.follow(now);
+        if sender.next == Next::Law && now < self.group.stop {
+            self.packet(index, cx);
+        }
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

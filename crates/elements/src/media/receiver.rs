@@ -108,7 +108,11 @@ impl Element for MediaReceivers {
         let echo = sent + now.since(arrived);
         let flow = self.place.flows.0.nth(token);
         let mut report = Packet::data(now, flow, echo.ps(), self.report, self.place.back);
-        report.tag = receiver.law.report(now);
+        let said = receiver.law.report(now);
+        report.tag = said.word;
+        if !said.arrived.as_slice().is_empty() {
+            report.set_sack_slot(cx.sack_blocks().store(said.arrived));
+        }
         cx.send(report.with_marking(self.place.marking).with_kind(PacketKind::Report));
     }
 }

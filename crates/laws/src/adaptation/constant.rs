@@ -3,7 +3,7 @@
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
-use super::{AdaptationKind, BuildAdaptation, MediaRates, RateAdaptation};
+use super::{AdaptationKind, BuildAdaptation, MediaRates, RateAdaptation, Report};
 
 pub(super) const ENTRY: Entry<BuildAdaptation> = Entry {
     name: "constant",
@@ -31,7 +31,7 @@ fn build(section: &Section<'_>) -> Result<AdaptationKind, Problem> {
 struct Constant(f64);
 
 impl RateAdaptation for Constant {
-    fn on_report(&mut self, _report: u64, _rtt: Span, _now: Time) {}
+    fn on_report(&mut self, _report: &Report, _rtt: Span, _now: Time) {}
 
     fn rates(&self, _waiting: f64) -> MediaRates {
         MediaRates { encoder: self.0, sending: self.0 }
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn nothing_changes_the_rate() {
         let mut law = Constant(20e3);
-        law.on_report(u64::MAX, Span::from_ms(100), Time::ZERO);
+        law.on_report(&Report::default(), Span::from_ms(100), Time::ZERO);
         assert_eq!(law.rates(1e9), MediaRates { encoder: 20e3, sending: 20e3 });
     }
 }

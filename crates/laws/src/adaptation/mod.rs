@@ -5,11 +5,12 @@ mod contract;
 mod gcc;
 mod loss_intervals;
 mod nada;
+mod scream;
 
 use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Rate, Span};
 
-pub use contract::{Arrival, MediaRates, MediaReceiver, RateAdaptation};
+pub use contract::{Arrival, MediaRates, MediaReceiver, RateAdaptation, Report};
 
 /// Abilities of an encoder, for the laws that ask it.
 #[derive(Clone, Copy, Debug)]
@@ -60,4 +61,5 @@ impl Category for Adaptations {
 pub static DEFAULT: &Entry<BuildAdaptation> = &nada::ENTRY;
 
 /// Every law of rate adaptation.
-pub static ADAPTATIONS: &[Entry<BuildAdaptation>] = &[constant::ENTRY, gcc::ENTRY, nada::ENTRY];
+pub static ADAPTATIONS: &[Entry<BuildAdaptation>] =
+    &[constant::ENTRY, gcc::ENTRY, nada::ENTRY, scream::ENTRY];

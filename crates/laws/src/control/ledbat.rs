@@ -7,6 +7,7 @@ use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters}
 use forebay_units::{Span, Time};
 
 use super::{BuildControl, ControlFactory, require};
+use crate::base_delay::BaseDelay;
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "ledbat",
@@ -65,10 +66,7 @@ struct Ledbat {
     target: f64,
     gain: f64,
     allowed: f64,
-    /// The least delay of each of the last minutes, and the minute of the last (base_delays).
-    base: VecDeque<Span>,
-    base_history: usize,
-    minute: u64,
+    base: BaseDelay,
     /// The latest delays (current_delays).
     current: VecDeque<Span>,
     current_filter: usize,
@@ -80,9 +78,7 @@ impl Ledbat {
             target: parameters.target.seconds(),
             gain: parameters.gain,
             allowed: f64::from(parameters.allowed_increase),
-            base: VecDeque::new(),
-            base_history: parameters.base_history as usize,
-            minute: 0,
+            base: BaseDelay::new(parameters.base_history),
             current: VecDeque::new(),
             current_filter: parameters.current_filter as usize,
         }
@@ -94,23 +90,13 @@ impl Ledbat {
         if self.current.len() > self.current_filter {
             self.current.pop_front();
         }
-        let minute = now.ps() / Span::from_s(60).ps();
-        match self.base.back_mut() {
-            Some(least) if minute == self.minute => *least = (*least).min(delay),
-            _ => {
-                self.base.push_back(delay);
-                if self.base.len() > self.base_history {
-                    self.base.pop_front();
-                }
-                self.minute = minute;
-            }
-        }
+        self.base.note(delay, now);
     }
 
     /// Queueing delay in seconds, once measured.
     fn queueing(&self) -> Option<f64> {
-        let (current, base) = (self.current.iter().min()?, self.base.iter().min()?);
-        Some((*current - *base).seconds())
+        let (current, base) = (self.current.iter().min()?, self.base.get()?);
+        Some((*current - base).seconds())
     }
 }
 

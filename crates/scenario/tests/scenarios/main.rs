@@ -55,6 +55,7 @@ mod recovery;
 mod residual;
 mod rings;
 mod sawtooth;
+mod scream;
 mod statistics;
 mod support;
 mod switches;

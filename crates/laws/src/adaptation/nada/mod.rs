@@ -5,7 +5,9 @@ mod receiver;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
-use super::{AdaptationKind, BuildAdaptation, EncoderFacts, MediaRates, RateAdaptation, Reports};
+use super::{
+    AdaptationKind, BuildAdaptation, EncoderFacts, MediaRates, RateAdaptation, Report, Reports,
+};
 use receiver::Receiver;
 
 pub(super) const ENTRY: Entry<BuildAdaptation> = Entry {
@@ -142,7 +144,7 @@ fn build(section: &Section<'_>) -> Result<AdaptationKind, Problem> {
 /// Content of a report (RFC 8698, section 5.3): the mode in one bit, the signal in 15 bits and
 /// units of 0.1 ms, the receiving rate in 32 bits and bit/s.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Report {
+struct Content {
     ramp_up: bool,
     /// x_curr, in seconds.
     signal: f64,
@@ -150,14 +152,16 @@ struct Report {
     receiving: f64,
 }
 
-impl Report {
+impl Content {
     /// Units of the signal in a second.
     const UNITS: f64 = 1e4;
 
-    fn written(self) -> u64 {
+    fn written(self) -> Report {
         // Casts saturate.
         let signal = ((self.signal * Self::UNITS).round() as u64).min((1 << 15) - 1);
-        u64::from(!self.ramp_up) | signal << 1 | u64::from(self.receiving.round() as u32) << 16
+        let receiving = u64::from(self.receiving.round() as u32);
+        let word = u64::from(!self.ramp_up) | signal << 1 | receiving << 16;
+        Report { word, ..Report::default() }
     }
 
     fn read(word: u64) -> Self {
@@ -175,14 +179,14 @@ struct Sender {
     encoder: EncoderFacts,
     /// r_ref, in bit/s.
     reference: f64,
-    latest: Report,
+    latest: Content,
     /// Time at which the latest report came (t_last).
     last: Option<Time>,
 }
 
 impl Sender {
     fn new(of: NadaParameters, encoder: EncoderFacts) -> Self {
-        let latest = Report { ramp_up: true, signal: 0.0, receiving: 0.0 };
+        let latest = Content { ramp_up: true, signal: 0.0, receiving: 0.0 };
         Self { of, encoder, reference: encoder.start.bps() as f64, latest, last: None }
     }
 
@@ -211,8 +215,8 @@ impl Sender {
 }
 
 impl RateAdaptation for Sender {
-    fn on_report(&mut self, report: u64, rtt: Span, now: Time) {
-        let report = Report::read(report);
+    fn on_report(&mut self, report: &Report, rtt: Span, now: Time) {
+        let report = Content::read(report.word);
         let since = self.last.replace(now).map_or(self.of.report_interval, |last| now.since(last));
         if report.ramp_up {
             self.ramp_up(report.receiving, rtt);

@@ -6,8 +6,8 @@ use forebay_kernel::math::exp;
 use forebay_units::{Span, Time};
 
 use super::super::loss_intervals::LossIntervals;
-use super::super::{Arrival, MediaReceiver};
-use super::{NadaParameters, Report};
+use super::super::{Arrival, MediaReceiver, Report};
+use super::{Content, NadaParameters};
 
 /// Delays of which the least counts (RFC 8698, section 6.2).
 const FILTER: usize = 15;
@@ -125,15 +125,15 @@ impl MediaReceiver for Receiver {
         self.seen.push_back(Seen { at: now, delay, size, marked, lost });
     }
 
-    fn report(&mut self, now: Time) -> u64 {
+    fn report(&mut self, now: Time) -> Report {
         self.forget(now);
         self.smooth();
         let bytes: u64 = self.seen.iter().map(|seen| u64::from(seen.size)).sum();
-        let report = Report {
+        let content = Content {
             ramp_up: self.may_ramp_up(),
             signal: self.signal(),
             receiving: bytes as f64 * 8.0 / self.of.window.seconds(),
         };
-        report.written()
+        content.written()
     }
 }
