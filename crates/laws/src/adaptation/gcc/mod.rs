@@ -10,7 +10,7 @@ mod sender;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Span;
 
-use super::{AdaptationKind, BuildAdaptation, Reports};
+use super::{AdaptationKind, BuildAdaptation, Report, Reports};
 use detector::Signal;
 use receiver::Receiver;
 use sender::Sender;
@@ -177,7 +177,7 @@ fn build(section: &Section<'_>) -> Result<AdaptationKind, Problem> {
 /// receiving rate in 26 bits and units of 64 bit/s, and, to be looked at, gradient and threshold in
 /// 13 bits and units of 0.1 ms each.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Report {
+struct Content {
     signal: Signal,
     /// Share of the packets lost since the report before.
     lost: f64,
@@ -188,12 +188,12 @@ struct Report {
     threshold: f64,
 }
 
-impl Report {
+impl Content {
     /// Bits of gradient and threshold, and their units in a millisecond.
     const BITS: u32 = 13;
     const UNITS: f64 = 10.0;
 
-    fn written(self) -> u64 {
+    fn written(self) -> Report {
         let signal = match self.signal {
             Signal::Normal => 0,
             Signal::Over => 1,
@@ -204,11 +204,12 @@ impl Report {
         let half = f64::from(1 << (Self::BITS - 1));
         let gradient = up_to(self.gradient * Self::UNITS + half, Self::BITS);
         let threshold = up_to(self.threshold * Self::UNITS, Self::BITS);
-        signal
+        let word = signal
             | up_to(self.lost * 1e3, 10) << 2
             | up_to(self.receiving / 64.0, 26) << 12
             | gradient << 38
-            | threshold << 51
+            | threshold << 51;
+        Report { word, ..Report::default() }
     }
 
     fn read(word: u64) -> Self {

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use forebay_units::Time;
 
-use super::super::{Arrival, MediaReceiver};
+use super::super::{Arrival, MediaReceiver, Report};
 use super::detector::{Detector, Signal};
-use super::{GccParameters, Report};
+use super::{Content, GccParameters};
 
 pub(super) struct Receiver {
     detector: Detector,
@@ -89,17 +89,17 @@ impl MediaReceiver for Receiver {
         }
     }
 
-    fn report(&mut self, now: Time) -> u64 {
+    fn report(&mut self, now: Time) -> Report {
         self.forget(now);
         let over = std::mem::take(&mut self.over);
         let (gradient, threshold) = self.detector.compared();
-        let report = Report {
+        let content = Content {
             signal: if over { Signal::Over } else { self.signal },
             lost: self.lost(),
             receiving: self.receiving(now),
             gradient,
             threshold,
         };
-        report.written()
+        content.written()
     }
 }

@@ -3,8 +3,8 @@
 use forebay_kernel::math::pow;
 use forebay_units::{Span, Time};
 
-use super::super::{EncoderFacts, MediaRates, RateAdaptation};
-use super::{GccParameters, Report, Signal};
+use super::super::{EncoderFacts, MediaRates, RateAdaptation, Report};
+use super::{Content, GccParameters, Signal};
 
 /// Frames in a second, and bits in a packet, of which the additive increase is made (section 5.5).
 const FRAME_RATE: f64 = 30.0;
@@ -48,7 +48,7 @@ pub(super) struct Sender {
     pub(super) delay_based: f64,
     pub(super) loss_based: f64,
     decreases: Option<Decreases>,
-    latest: Report,
+    latest: Content,
     /// Time at which the latest report came.
     last: Option<Time>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Sender {
 impl Sender {
     pub(super) fn new(of: GccParameters, encoder: EncoderFacts) -> Self {
         let start = encoder.start.bps() as f64;
-        let latest = Report {
+        let latest = Content {
             signal: Signal::Normal,
             lost: 0.0,
             receiving: 0.0,
@@ -151,10 +151,10 @@ impl Sender {
 }
 
 impl RateAdaptation for Sender {
-    fn on_report(&mut self, report: u64, rtt: Span, now: Time) {
-        self.latest = Report::read(report);
+    fn on_report(&mut self, report: &Report, rtt: Span, now: Time) {
+        self.latest = Content::read(report.word);
         let since = self.last.replace(now).map_or(self.of.report_interval, |last| now.since(last));
-        let Report { receiving, lost, .. } = self.latest;
+        let Content { receiving, lost, .. } = self.latest;
         if receiving > 0.0 {
             self.by_delay(receiving, rtt, since);
         }

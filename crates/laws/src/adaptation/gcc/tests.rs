@@ -52,14 +52,14 @@ fn at(ms: u64) -> Time {
 fn reports_are_read_as_they_were_written() {
     for signal in [Signal::Normal, Signal::Over, Signal::Under] {
         let report =
-            Report { signal, lost: 0.205, receiving: 640e3, gradient: -12.3, threshold: 600.0 };
-        assert_eq!(Report::read(report.written()), report);
+            Content { signal, lost: 0.205, receiving: 640e3, gradient: -12.3, threshold: 600.0 };
+        assert_eq!(Content::read(report.written().word), report);
     }
     let signal = Signal::Over;
-    let large = Report { signal, lost: 1.0, receiving: 1e12, gradient: 1e9, threshold: 1e9 };
+    let large = Content { signal, lost: 1.0, receiving: 1e12, gradient: 1e9, threshold: 1e9 };
     let receiving = f64::from((1 << 26) - 1) * 64.0;
-    let read = Report { receiving, gradient: 409.5, threshold: 819.1, ..large };
-    assert_eq!(Report::read(large.written()), read);
+    let read = Content { receiving, gradient: 409.5, threshold: 819.1, ..large };
+    assert_eq!(Content::read(large.written().word), read);
 }
 
 /// The detector after packets of one group each, sent every 20 ms: the i-th has a delay of
@@ -227,10 +227,10 @@ fn packet(number: u64, ms: u64) -> Arrival {
 fn the_receiving_rate_is_that_of_a_full_window() {
     let mut law = Receiver::new(parameters());
     (0..=24).for_each(|number| law.on_packet(&packet(number, 20 * number)));
-    assert_eq!(Report::read(law.report(at(499))).receiving, 0.0);
-    assert_eq!(Report::read(law.report(at(499) + Span::from_ms(1))).receiving, 460.8e3);
+    assert_eq!(Content::read(law.report(at(499)).word).receiving, 0.0);
+    assert_eq!(Content::read(law.report(at(499) + Span::from_ms(1)).word).receiving, 460.8e3);
     law.on_packet(&packet(25, 500));
-    assert_eq!(Report::read(law.report(at(501))).receiving, 480e3);
+    assert_eq!(Content::read(law.report(at(501)).word).receiving, 480e3);
 }
 
 /// The share of packets lost is that since the latest report, in which late packets make up for
@@ -238,7 +238,7 @@ fn the_receiving_rate_is_that_of_a_full_window() {
 #[test]
 fn the_share_lost_is_that_since_the_latest_report() {
     let mut law = Receiver::new(parameters());
-    let lost = |law: &mut Receiver| Report::read(law.report(at(500))).lost;
+    let lost = |law: &mut Receiver| Content::read(law.report(at(500)).word).lost;
     [0, 1, 2, 4, 5, 6, 8, 9].iter().for_each(|&n| law.on_packet(&packet(n, 10 * n)));
     assert_eq!((lost(&mut law), lost(&mut law)), (0.2, 0.0));
     // Three of 10 to 13, and one from before.
@@ -258,7 +258,7 @@ fn over_use_between_reports_is_reported_once() {
         let now = at(20 * number) + delay;
         law.on_packet(&Arrival { now, delay, ..packet(number, 0) });
     }
-    let signal = |law: &mut Receiver| Report::read(law.report(at(950))).signal;
+    let signal = |law: &mut Receiver| Content::read(law.report(at(950)).word).signal;
     assert_eq!((signal(&mut law), signal(&mut law)), (Signal::Over, Signal::Normal));
 }
 
@@ -273,9 +273,9 @@ struct Reported(Sender, u64);
 
 impl Reported {
     fn by(&mut self, signal: Signal, receiving: f64, lost: f64) -> f64 {
-        let report = Report { signal, lost, receiving, gradient: 0.0, threshold: 12.5 };
+        let report = Content { signal, lost, receiving, gradient: 0.0, threshold: 12.5 };
         self.1 += 100;
-        self.0.on_report(report.written(), Span::from_ms(100), at(self.1));
+        self.0.on_report(&report.written(), Span::from_ms(100), at(self.1));
         self.0.delay_based
     }
 }
@@ -363,9 +363,9 @@ fn near_convergence_the_rate_grows_by_half_a_packet() {
     // of it would be 500 bit/s, and the least is 1000 bit/s.
     let mut law = converged();
     law.0.delay_based = 150e3;
-    let report = Report::read(0);
-    let report = Report { receiving: 960e3, ..report };
-    law.0.on_report(report.written(), Span::from_ms(400), at(law.1 + 100));
+    let report = Content::read(0);
+    let report = Content { receiving: 960e3, ..report };
+    law.0.on_report(&report.written(), Span::from_ms(400), at(law.1 + 100));
     assert_eq!(law.0.delay_based, 151e3);
 }
 
