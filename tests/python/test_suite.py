@@ -26,7 +26,7 @@ from forebay.suite.laws import law_of
 from forebay.suite.report import report_of
 from forebay.suite.tables import section_tables
 from forebay.suite.template import filled, parameters
-from forebay.suite.trade_off import ellipse_of
+from forebay.suite.trade_off import ellipse_of, trade_off_figure
 
 ECN_WORDS = "ecn = true in cells with ECN, else false"
 
@@ -88,6 +88,21 @@ def test_wrong_braces_are_refused(told: str, why: str) -> None:
     with pytest.raises(UserError, match=r"file\.key") as caught:
         filled({"key": told}, known, "file")
     assert why in str(caught.value)
+
+
+def test_a_run_without_a_value_is_no_point() -> None:
+    """Of runs in which nothing arrived there is no delay: they are left out of the drawing, and the
+    others shown."""
+    sides = [
+        {"cell": "a", "column": "law", "quantity": name, "words": name, "unit": unit, **found}
+        for name, unit, found in (
+            ("delay", "s", {"mean": None, "values": [0.01, 0.02, None]}),
+            ("goodput", "bit/s", {"mean": 2e6, "values": [1e6, 2e6, 3e6]}),
+        )
+    ]
+    drawn = trade_off_figure(sides, "t", ["a"], ["delay", "goodput"])
+    assert "delay (ms)" in drawn.svg
+    assert "goodput (Mbit/s)" in drawn.svg
 
 
 def test_an_ellipse_has_the_axes_of_its_covariance() -> None:

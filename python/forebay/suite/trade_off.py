@@ -44,10 +44,7 @@ def trade_off_figure(
     found = {(row["cell"], row["column"], row["quantity"]): row for row in rows}
     across, up = (next(row for row in rows if row["quantity"] == name) for name in axes)
     laws = list(dict.fromkeys(row["column"] for row in rows))
-    scales = [
-        axis_scale(symbolised(of["unit"]), [r["mean"] for r in rows if r["quantity"] == name])
-        for of, name in zip((across, up), axes, strict=True)
-    ]
+    scales = [axis_scale(symbolised(of["unit"]), _seen(rows, of)) for of in (across, up)]
     drawing, panels = new_grid(cells, min(COLUMNS, max(2, len(cells))), 2.5, share_x="none")
     for cell, panel in zip(cells, panels, strict=True):
         for number, law in enumerate(laws):
@@ -63,6 +60,17 @@ def trade_off_figure(
     )
     heading = f"{up['words']} against {across['words']}".capitalize()
     return finished(drawing, panels, heading, caption, identity=slug(f"trade-off-{title}"))
+
+
+def _seen(rows: Sequence[Row], of: Row) -> list[float]:
+    """All values of a quantity: a run in which nothing arrived has none."""
+    return [
+        value
+        for row in rows
+        if row["quantity"] == of["quantity"]
+        for value in row["values"]
+        if value is not None
+    ]
 
 
 def _points(across: Row, up: Row, scale_x: float, scale_y: float) -> list[tuple[float, float]]:
