@@ -70,7 +70,7 @@ SUITES = bbr-draft bufferbloat ccwg rfc7928 rfc8867 tcpeval
 laws_rfc7928 = $(addprefix --queue ,$(AQMS))
 laws_bufferbloat = $(addprefix --queue ,codel pie dualpi2)
 laws_ccwg = $(addprefix --control ,bbr prague vegas ledbat)
-laws_tcpeval = $(addprefix --control ,cubic bbr3)
+laws_tcpeval = $(addprefix --control ,cubic bbr3) --replications 5
 laws_rfc8867 = $(addprefix --media ,gcc scream)
 record: setup $(addprefix record-,$(SUITES)) ## after a change of trajectories: studies and suites, kept; two hours
 	$(BIN)/forebay reproduce all --out studies
