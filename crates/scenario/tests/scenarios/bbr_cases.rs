@@ -296,8 +296,13 @@ fn losses_end_up_and_bound_the_flight() {
     let late = stays.windows(2).filter(|two| two[0].state == UP && course.time(two[0].first) > 5.0);
     let mut found = 0;
     for two in late {
+        // PROBE_RTT may come due within a round trip, before a loss can be known.
+        let lasted = course.time(two[1].first) - course.time(two[0].first);
+        if two[1].state == PROBE_RTT && lasted < rtt_ms * 1e-3 {
+            continue;
+        }
         // Where losses have left little in flight, DOWN is over with the next acknowledgement.
-        assert!(matches!(two[1].state, DOWN | CRUISE));
+        assert!(matches!(two[1].state, DOWN | CRUISE), "{} after {lasted} s", two[1].state);
         found += 1;
     }
     assert!(found >= 4, "{:?}", course.order());
