@@ -251,6 +251,17 @@ impl<'a> Section<'a> {
         Problem { path, line, message: message.into() }
     }
 
+    /// Refuse the number `x` under `key` if it is outside `low` to `high`.
+    ///
+    /// # Errors
+    /// A [`Problem`] that says what is allowed.
+    pub fn within(&self, key: &str, x: f64, low: f64, high: f64) -> Result<(), Problem> {
+        if (low..=high).contains(&x) {
+            return Ok(());
+        }
+        Err(self.fail(key, format!("{x} is out of range; allowed are {low} to {high}")))
+    }
+
     /// Warn of the value under `key`, which can be run and is hardly meant.
     pub fn warn(&self, key: &str, message: impl Into<String>) {
         if let Some(echo) = self.echo {

@@ -63,3 +63,11 @@ pub static DEFAULT: &Entry<BuildAdaptation> = &nada::ENTRY;
 /// Every law of rate adaptation.
 pub static ADAPTATIONS: &[Entry<BuildAdaptation>] =
     &[constant::ENTRY, gcc::ENTRY, nada::ENTRY, scream::ENTRY];
+
+/// Refuse times of reports, windows and adjustments that are out of any use, by their keys.
+fn within_a_minute(section: &Section<'_>, spans: &[(&str, Span)]) -> Result<(), Problem> {
+    let out = spans.iter().find(|(_, span)| !(Span::from_ms(1)..=Span::from_s(60)).contains(span));
+    out.map_or(Ok(()), |(key, _)| {
+        Err(section.fail(key, "is out of range; allowed are 1 ms to 60 s"))
+    })
+}

@@ -5,7 +5,7 @@ use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use super::{BuildTraffic, TrafficKind, interval, rate_of, within};
+use super::{BuildTraffic, TrafficKind, interval, rate_of};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "cbr",
@@ -38,7 +38,7 @@ parameters! {
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let CbrParameters { rate, size, jitter, random_phase } = CbrParameters::read(section)?;
     let gap = interval(section, rate, size)?;
-    within(section, "jitter", jitter, 0.0, 1.0)?;
+    section.within("jitter", jitter, 0.0, 1.0)?;
     let make = move |stream: &mut Stream| {
         let phase = if random_phase { gap.scaled(stream.uniform()) } else { Span::ZERO };
         Cbr { gap, size, jitter, phase: Some(phase) }

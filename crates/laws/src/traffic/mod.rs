@@ -296,14 +296,6 @@ fn packet_size(section: &Section<'_>, key: &str, size: Size) -> Result<(), Probl
     Ok(())
 }
 
-/// Refuse a number outside `[low, high]`.
-fn within(section: &Section<'_>, key: &str, x: f64, low: f64, high: f64) -> Result<(), Problem> {
-    if (low..=high).contains(&x) {
-        return Ok(());
-    }
-    Err(section.fail(key, format!("{x} is out of range; allowed are {low} to {high}")))
-}
-
 /// The rate nearest to so many bit/s; too large ones saturate.
 fn rate_of(bits_per_second: f64) -> Rate {
     Rate::from_bps((bits_per_second + 0.5) as u64)

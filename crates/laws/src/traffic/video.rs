@@ -6,7 +6,7 @@ use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use super::{BuildTraffic, TrafficKind, packet_size, rate_of, within};
+use super::{BuildTraffic, TrafficKind, packet_size, rate_of};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "video",
@@ -72,15 +72,15 @@ fn check(section: &Section<'_>, parameters: &VideoParameters) -> Result<(), Prob
         let message = format!("{frames_per_second} is not a frame rate; allowed is above 0");
         return Err(section.fail("frames_per_second", message));
     }
-    within(section, "frames_per_second", frames_per_second, 0.0, 1e6)?;
+    section.within("frames_per_second", frames_per_second, 0.0, 1e6)?;
     if pixels == 0 {
         return Err(section.fail("pixels", "is zero; allowed are numbers from 1"));
     }
     // Nearer to 1, the source could fall silent for millions of frames at once.
-    within(section, "correlation", parameters.correlation, 0.0, 0.999_999)?;
-    within(section, "gain", parameters.gain, 1e-6, 1e3)?;
+    section.within("correlation", parameters.correlation, 0.0, 0.999_999)?;
+    section.within("gain", parameters.gain, 1e-6, 1e3)?;
     // Below 0, more than half of the frames would be negative, up to all.
-    within(section, "innovation_mean", parameters.innovation_mean, 0.0, 1e3)?;
+    section.within("innovation_mean", parameters.innovation_mean, 0.0, 1e3)?;
     packet_size(section, "mtu", mtu)?;
     if mtu <= header {
         let message =

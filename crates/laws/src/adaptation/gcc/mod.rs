@@ -10,7 +10,7 @@ mod sender;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Span;
 
-use super::{AdaptationKind, BuildAdaptation, Report, Reports};
+use super::{AdaptationKind, BuildAdaptation, Report, Reports, within_a_minute};
 use detector::Signal;
 use receiver::Receiver;
 use sender::Sender;
@@ -137,16 +137,10 @@ impl GccParameters {
             ("pacing", self.pacing, 1.0, 1000.0),
         ];
         for (key, value, least, most) in numbers {
-            if !(least..=most).contains(&value) {
-                let message = format!("{value} is out of range; allowed are {least} to {most}");
-                return Err(section.fail(key, message));
-            }
+            section.within(key, value, least, most)?;
         }
-        for (key, span) in [("report_interval", self.report_interval), ("window", self.window)] {
-            if !(Span::from_ms(1)..=Span::from_s(60)).contains(&span) {
-                return Err(section.fail(key, "is out of range; allowed are 1 ms to 60 s"));
-            }
-        }
+        let spans = [("report_interval", self.report_interval), ("window", self.window)];
+        within_a_minute(section, &spans)?;
         if self.min_threshold > self.max_threshold {
             let message = "is out of range; allowed are spans from min_threshold on";
             return Err(section.fail("max_threshold", message));

@@ -7,6 +7,7 @@ use forebay_units::{Span, Time};
 
 use super::{
     AdaptationKind, BuildAdaptation, EncoderFacts, MediaRates, RateAdaptation, Report, Reports,
+    within_a_minute,
 };
 use receiver::Receiver;
 
@@ -109,21 +110,11 @@ impl NadaParameters {
             ("buffer_sending", self.buffer_sending),
         ];
         for (key, value) in others {
-            if !(0.0..=1e6).contains(&value) {
-                let message = format!("{value} is out of range; allowed are 0 to 1000000");
-                return Err(section.fail(key, message));
-            }
+            section.within(key, value, 0.0, 1e6)?;
         }
-        if !(0.0..=1.0).contains(&self.smoothing) {
-            let message = format!("{} is out of range; allowed are 0 to 1", self.smoothing);
-            return Err(section.fail("smoothing", message));
-        }
-        for (key, span) in [("report_interval", self.report_interval), ("window", self.window)] {
-            if !(Span::from_ms(1)..=Span::from_s(60)).contains(&span) {
-                return Err(section.fail(key, "is out of range; allowed are 1 ms to 60 s"));
-            }
-        }
-        Ok(())
+        section.within("smoothing", self.smoothing, 0.0, 1.0)?;
+        let spans = [("report_interval", self.report_interval), ("window", self.window)];
+        within_a_minute(section, &spans)
     }
 }
 

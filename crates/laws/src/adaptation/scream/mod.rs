@@ -9,7 +9,7 @@ mod sender;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use super::{AdaptationKind, BuildAdaptation, EncoderFacts, Reports};
+use super::{AdaptationKind, BuildAdaptation, EncoderFacts, Reports, within_a_minute};
 use receiver::Receiver;
 use sender::Sender;
 
@@ -120,15 +120,11 @@ impl ScreamParameters {
             ("gain", self.gain),
             ("buffer_factor", self.buffer_factor),
         ];
-        let most = |most: f64, values: &[(&str, f64)]| {
-            let out = values.iter().find(|(_, value)| !(0.0..=most).contains(value));
-            out.map_or(Ok(()), |(key, value)| {
-                let message = format!("{value} is out of range; allowed are 0 to {most}");
-                Err(section.fail(key, message))
-            })
-        };
-        most(1.0, &shares)?;
-        most(1e6, &factors)?;
+        for (most, values) in [(1.0, &shares[..]), (1e6, &factors[..])] {
+            for &(key, value) in values {
+                section.within(key, value, 0.0, most)?;
+            }
+        }
         let spans = [
             ("delay_target", self.delay_target),
             ("delay_target_max", self.delay_target_max),
@@ -136,11 +132,7 @@ impl ScreamParameters {
             ("min_timeout", self.min_timeout),
             ("report_interval", self.report_interval),
         ];
-        for (key, span) in spans {
-            if !(Span::from_ms(1)..=Span::from_s(60)).contains(&span) {
-                return Err(section.fail(key, "is out of range; allowed are 1 ms to 60 s"));
-            }
-        }
+        within_a_minute(section, &spans)?;
         if self.delay_target_max < self.delay_target {
             let message = "is out of range; allowed are delay_target and more";
             return Err(section.fail("delay_target_max", message));
@@ -153,11 +145,7 @@ impl ScreamParameters {
         if self.min_pace.bps() == 0 {
             return Err(section.fail("min_pace", "is no rate; allowed are 1 bit/s and more"));
         }
-        if !(1..=60).contains(&self.base_history) {
-            let message = format!("{} is out of range; allowed are 1 to 60", self.base_history);
-            return Err(section.fail("base_history", message));
-        }
-        Ok(())
+        section.within("base_history", f64::from(self.base_history), 1.0, 60.0)
     }
 }
 

@@ -45,7 +45,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         let message = format!("{rate} in a second is out of range; allowed are 0.5 to 10,000");
         return Err(section.fail("rate", message));
     }
-    super::within(section, "persistent", persistent, 0.0, 1.0)?;
+    section.within("persistent", persistent, 0.0, 1.0)?;
     Ok(of_connections(move |stream| Cloud::new(rate, persistent, stream), MEAN_REQUEST))
 }
 

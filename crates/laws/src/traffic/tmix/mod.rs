@@ -7,7 +7,7 @@ use forebay_parameters::{Entry, Inner, Parameters, Problem, Section, parameters}
 use forebay_units::{Frequency, Rate, Size, Span};
 
 use super::connections::of_connections;
-use super::{BuildTraffic, TrafficKind, packet_size, within};
+use super::{BuildTraffic, TrafficKind, packet_size};
 use crate::sizes::{Sizes, bounded_pareto, lognormal};
 use vectors::{Exchanges, Trains, Vectors};
 
@@ -110,10 +110,10 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
 fn check(section: &Section<'_>, parameters: &TmixParameters) -> Result<(), Problem> {
     let TmixParameters { next_connection, next_exchange, .. } = *parameters;
     let TmixParameters { persistent, tail_share, train_gap, segment, header, .. } = *parameters;
-    within(section, "next_connection", next_connection, 0.0, MAX_NEXT)?;
-    within(section, "next_exchange", next_exchange, 0.0, MAX_NEXT)?;
-    within(section, "persistent", persistent, 0.0, 1.0)?;
-    within(section, "tail_share", tail_share, 0.0, 1.0)?;
+    section.within("next_connection", next_connection, 0.0, MAX_NEXT)?;
+    section.within("next_exchange", next_exchange, 0.0, MAX_NEXT)?;
+    section.within("persistent", persistent, 0.0, 1.0)?;
+    section.within("tail_share", tail_share, 0.0, 1.0)?;
     if !(GAPS[0]..=GAPS[1]).contains(&train_gap) {
         let message =
             format!("{} s is out of range; allowed are 1 us to 60 s", train_gap.seconds());
