@@ -70,7 +70,7 @@ pub use note::{LawNote, NoteColumn, NoteForm, NoteKind};
 pub use observation::{CallEvent, Observation, Observer};
 pub use packet::{Ecn, Marking, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};
-pub use sack_blocks::{EcnCounts, SackBlocks, SackSlot, SackTable};
+pub use sack_blocks::{EcnCounts, Payload, SackBlocks, SackSlot, SackTable};
 pub use state::{BucketState, ElementState, MemoryState, Paid, StateFact, TcpSenderState};
 pub use table::{Column, RecordTable};
 pub use window::Window;

@@ -1,5 +1,7 @@
-//! SACK blocks and ECN counters that travel beside an acknowledgement, as a packet has no room for
-//! them.
+//! What travels beside a packet, as it has no room for it: SACK blocks and ECN counters of an
+//! acknowledgement, and the bytes of a datagram of a real protocol stack.
+
+use std::net::SocketAddr;
 
 /// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most
 /// recently changed first; and its AccECN option, if it has one.
@@ -51,7 +53,19 @@ impl SackBlocks {
     }
 }
 
-/// Place in a [`SackTable`] of the SACK blocks of an acknowledgement. 24 bits, so that a packet has
+/// Bytes that a protocol stack wrote into a datagram, and its addresses. No digest and no law sees
+/// them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Payload {
+    /// The address that it is sent from.
+    pub from: SocketAddr,
+    /// The address that it is sent to.
+    pub to: SocketAddr,
+    /// The bytes, without headers of UDP and IP.
+    pub bytes: Vec<u8>,
+}
+
+/// Place in a [`SackTable`] of the SACK blocks of an acknowledgement, or of a payload. 24 bits, so that a packet has
 /// room for its DSCP beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackSlot(u32);
@@ -91,11 +105,14 @@ impl SackSlot {
     }
 }
 
-/// The SACK blocks of acknowledgements in flight, by the slot in [`crate::Packet::sack_slot`].
+/// The SACK blocks of acknowledgements in flight, and the payloads of datagrams, by the slot in
+/// [`crate::Packet::sack_slot`].
 #[derive(Default)]
 pub struct SackTable {
     blocks: Vec<SackBlocks>,
     free: Vec<SackSlot>,
+    /// By slot as well, up to the last one that had a payload: empty where no stack is real.
+    payloads: Vec<Option<Payload>>,
 }
 
 impl SackTable {
@@ -128,13 +145,47 @@ impl SackTable {
         self.blocks[slot.number() - 1]
     }
 
-    /// The slot of a copy of the blocks at `slot`, for a duplicate of an acknowledgement.
+    /// The slot of a copy of what is at `slot`, for a duplicate of a packet.
     pub fn copy(&mut self, slot: SackSlot) -> SackSlot {
-        if slot.is_none() { slot } else { self.store(self.blocks[slot.number() - 1]) }
+        if slot.is_none() {
+            return slot;
+        }
+        match self.payload(slot).cloned() {
+            Some(payload) => self.store_payload(payload).unwrap_or_default(),
+            None => self.store(self.blocks[slot.number() - 1]),
+        }
     }
 
-    /// Free the slot of an acknowledgement that was dropped.
+    /// Store the payload of a datagram. Returns its slot; `None` where 2^24 - 1 packets with slots
+    /// are in flight.
+    pub fn store_payload(&mut self, payload: Payload) -> Option<SackSlot> {
+        let slot = self.store(SackBlocks::default());
+        let place = slot.number().checked_sub(1)?;
+        if place >= self.payloads.len() {
+            self.payloads.resize(place + 1, None);
+        }
+        self.payloads[place] = Some(payload);
+        Some(slot)
+    }
+
+    /// The payload at `slot`, of a datagram on its way; `None` if the packet has none.
+    #[must_use]
+    pub fn payload(&self, slot: SackSlot) -> Option<&Payload> {
+        self.payloads.get(slot.number().checked_sub(1)?)?.as_ref()
+    }
+
+    /// Take the payload of a datagram that has arrived, and free its slot; `None` if it has none.
+    pub fn take_payload(&mut self, slot: SackSlot) -> Option<Payload> {
+        let payload = self.payloads.get_mut(slot.number().checked_sub(1)?)?.take()?;
+        self.free.push(slot);
+        Some(payload)
+    }
+
+    /// Free the slot of a packet that was dropped.
     pub(crate) fn free(&mut self, slot: SackSlot) {
+        if let Some(payload) = self.payloads.get_mut(slot.number() - 1) {
+            *payload = None;
+        }
         self.free.push(slot);
     }
 }
@@ -175,6 +226,28 @@ mod tests {
         assert_eq!((again, fourth.number()), (slots[0], 4));
         let taken = [slots[0], slots[1], slots[2], fourth].map(|slot| table.take(slot));
         assert_eq!(taken, [blocks(30), blocks(20), blocks(9), blocks(40)]);
+    }
+
+    /// A payload lies at its slot until its packet has arrived or was dropped, and a duplicate of
+    /// the packet has a copy: what a stack reads is what another wrote, whatever happened to
+    /// packets in between, and memory does not grow with each datagram.
+    #[test]
+    fn payloads_lie_at_their_slots_until_their_packets_end() {
+        let address = |port| SocketAddr::from(([10, 0, 0, 1], port));
+        let payload = |byte| Payload { from: address(1), to: address(2), bytes: vec![byte; 3] };
+        let mut table = SackTable::default();
+        let ack = table.store(blocks(1));
+        let slot = table.store_payload(payload(7)).unwrap();
+        let copy = table.copy(slot);
+        assert_eq!(table.payload(ack), None);
+        assert_eq!(table.take_payload(slot), Some(payload(7)));
+        assert_eq!(table.take_payload(slot), None, "it was taken");
+        assert_eq!(table.payload(copy), Some(&payload(7)));
+        table.free(copy);
+        // Both slots are used again, and hold nothing of before.
+        let again = [blocks(3), blocks(5)].map(|blocks| table.store(blocks));
+        assert_eq!(again.map(|slot| table.payload(slot).is_none()), [true; 2]);
+        assert_eq!((table.blocks.len(), table.take(ack)), (3, blocks(1)));
     }
 
     /// A full table stores no more: with 2^24 - 1 acknowledgements in flight, the next goes without

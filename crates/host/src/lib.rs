@@ -1,0 +1,22 @@
+//! Real protocol stacks on simulated networks, in virtual time.
+
+mod clock;
+mod element;
+mod endpoint;
+mod error;
+mod host;
+mod network;
+mod report;
+mod stack;
+mod transport;
+
+pub use clock::Clock;
+pub use endpoint::{App, Datagram, Endpoint, Progress, Transmit};
+pub use error::HostError;
+pub use forebay_network::Ecn;
+pub use forebay_scenario::Limits;
+pub use forebay_units::{Span, Time};
+pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS};
+pub use network::{HostId, Member, Network};
+pub use report::{HostReport, Report};
+pub use stack::{Stack, Transfer};

@@ -1,0 +1,33 @@
+//! Stacks as tables know them: what makes the two ends of a connection.
+
+use std::net::SocketAddr;
+
+use crate::network::Member;
+
+/// A stack with a configuration, such as its congestion control: it makes the two ends of a
+/// connection over which data are transferred.
+pub trait Stack: Send + Sync {
+    /// Its name in tables: `quinn cubic`.
+    fn name(&self) -> &str;
+
+    /// The library and its version: `quinn-proto 0.11.19`.
+    fn version(&self) -> &str;
+
+    /// The two ends of a connection: the server, which sends, and the client, which connects to it
+    /// and reads.
+    fn pair(&self, transfer: &Transfer) -> [Member; 2];
+}
+
+/// Data that are transferred over a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// Bytes; without end if absent.
+    pub bytes: Option<u64>,
+    /// The address of the server.
+    pub server: SocketAddr,
+    /// The address of the client.
+    pub client: SocketAddr,
+    /// Seed of what random numbers of the stack can be seeded, another for each connection and
+    /// replication.
+    pub seed: u64,
+}
