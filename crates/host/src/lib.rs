@@ -6,6 +6,10 @@ mod endpoint;
 mod error;
 mod host;
 mod network;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+pub mod quic;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+mod quic_tls;
 mod report;
 mod stack;
 mod transport;

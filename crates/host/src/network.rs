@@ -314,7 +314,7 @@ impl Network {
         for ends in self.ends(pairs) {
             let [from, to] = ends.1.map(|address| quoted(nodes[&address]));
             let name = quoted(&ends.0);
-            written += &format!("\n[flows.{name}]\nfrom = {from}\nto = {to}\nhost = {{}}\n");
+            written += &format!("\n[flows.{name}]\nfrom = {from}\nto = {to}\nstack = {{}}\n");
         }
         text.push_str(&written);
         let scenario = self.parse(&text)?;
@@ -437,9 +437,13 @@ impl Wired {
         let watched = between(groups, check)?;
         match watched.breaches().first() {
             None => Ok(()),
-            Some(breach) => {
-                Err(HostError::Stopped(format!("an invariant does not hold: {breach}")))
-            }
+            Some(breach) => Err(HostError::Stopped(format!(
+                "an invariant does not hold: {} at {}, {} s: {}",
+                breach.invariant.name(),
+                breach.place,
+                breach.at.seconds(),
+                breach.numbers
+            ))),
         }
     }
 }
@@ -487,7 +491,7 @@ fn difference(one: &[Departure], other: &[Departure], report: &Report) -> Option
 fn bytes_of(plain: &Scenario, group: &str) -> Result<Option<u64>, HostError> {
     let path = format!("flows.{group}.traffic");
     match plain.chosen(&path) {
-        None | Some("greedy") => Ok(None),
+        None | Some("bulk") => Ok(None),
         Some("file") => {
             let size = plain.resolved(&format!("{path}.file.size"));
             let size = size.and_then(|size| forebay_units::quantity::parse_size(size).ok());
@@ -506,7 +510,7 @@ fn turned(flows: &mut Table, group: &str) -> Node {
     let mut back = Table::new();
     if let Some(Value::Table(own)) = flows.get_mut(group).map(|node| &mut node.value) {
         own.retain(|key, _| !matches!(key.as_str(), "tcp" | "traffic" | "route"));
-        own.insert("host".to_owned(), Node::new(Value::Table(Table::new())));
+        own.insert("stack".to_owned(), Node::new(Value::Table(Table::new())));
         back = own.clone();
         back.retain(|key, _| !matches!(key.as_str(), "from" | "to" | "late_after"));
         for (key, other) in [("from", "to"), ("to", "from")] {

@@ -13,6 +13,12 @@ pub trait Stack: Send + Sync {
     /// The library and its version: `quinn-proto 0.11.19`.
     fn version(&self) -> &str;
 
+    /// Reason why two runs of the same seed differ, if they do: random numbers that cannot be
+    /// seeded. Then no run is compared with another digit by digit.
+    fn unseeded(&self) -> Option<&str> {
+        None
+    }
+
     /// The two ends of a connection: the server, which sends, and the client, which connects to it
     /// and reads.
     fn pair(&self, transfer: &Transfer) -> [Member; 2];

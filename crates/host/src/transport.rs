@@ -1,4 +1,4 @@
-//! The transport `host`: a group of flows, each from one host to another.
+//! The transport `stack`: a group of flows, each from one host to another.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use crate::host::{HostRef, Way};
 
 /// The transport in its table.
 const ENTRY: Entry<TransportKind> = Entry {
-    name: "host",
+    name: "stack",
     summary: "Datagrams of a real protocol stack, from one host to another.",
     source: "RFC 768",
-    example: "host = {}",
+    example: "stack = {}",
     fields: HostParameters::FIELDS,
     probes: &[],
     build: TransportKind::new(&read),
