@@ -290,18 +290,18 @@ fn write_after(
 
 impl TransferCount {
     /// Sets the number of transfers that have begun and are not completed.
-    pub(crate) fn set_unfinished(&mut self, unfinished: u64) {
+    pub fn set_unfinished(&mut self, unfinished: u64) {
         self.unfinished = unfinished;
     }
 
     /// The first data of a transfer arrived `took` after its beginning.
-    pub(crate) fn add_start(&mut self, took: Span) {
+    pub fn add_start(&mut self, took: Span) {
         self.startup.record(took.ps());
         self.slow += u64::from(took > SLOW_STARTUP);
     }
 
     /// A transfer was completed at `now`; `queued` says whether it waited for another.
-    pub(crate) fn add(&mut self, completed: &Completed, queued: bool, now: Time) {
+    pub fn add(&mut self, completed: &Completed, queued: bool, now: Time) {
         let took = now.since(completed.begun);
         // A transfer takes time on any link.
         let slowdown = took.ps() as f64 / completed.ideal.ps().max(1) as f64;

@@ -99,6 +99,8 @@ pub(crate) struct Host {
     /// The flow of the datagram that it received last.
     heard: Option<FlowId>,
     pub(crate) finished: Option<Time>,
+    /// True if its transfer was counted as completed.
+    pub(crate) completed: bool,
     pub(crate) failed: Option<(Time, String)>,
     pub(crate) trace: Option<Trace>,
     /// Bytes of the datagram that is written.
@@ -124,6 +126,7 @@ impl Host {
             delivered: 0,
             heard: None,
             finished: None,
+            completed: false,
             failed: None,
             trace: None,
             buffer: Vec::new(),

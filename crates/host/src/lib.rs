@@ -14,6 +14,7 @@ pub mod quic;
 mod quic_tls;
 mod report;
 mod stack;
+pub mod table;
 mod transport;
 
 pub use clock::Clock;

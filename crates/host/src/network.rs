@@ -15,7 +15,7 @@ use crate::error::HostError;
 use crate::host::{Departure, Host, HostRef, Trace};
 use crate::report::{HostReport, Report};
 use crate::stack::{Stack, Transfer};
-use crate::transport::{FlowEnd, GroupEnds, between, with_hosts};
+use crate::transport::{FlowEnd, GroupEnds, between, path_of, with_hosts};
 
 /// UDP port of every host, that of HTTP/3 in examples of QUIC stacks.
 const PORT: u16 = 4433;
@@ -70,6 +70,8 @@ struct Taken {
     group: String,
     /// The servers and clients.
     pairs: Vec<[usize; 2]>,
+    /// Bytes of the file that each transfers; `None` without end.
+    bytes: Option<u64>,
 }
 
 impl Network {
@@ -258,7 +260,7 @@ impl Network {
             self.hosts[client].member = Some(other);
             pairs.push([server, client]);
         }
-        self.taken.push(Taken { group: group.to_owned(), pairs });
+        self.taken.push(Taken { group: group.to_owned(), pairs, bytes });
         Ok(self)
     }
 
@@ -392,15 +394,18 @@ impl Network {
         let mut groups = BTreeMap::new();
         for (name, addresses, [from, to]) in self.ends(&pairs) {
             let flows = vec![[end(from, addresses[0]), end(to, addresses[1])]];
-            groups.insert(path_of(&name), GroupEnds { flows, starts: false });
+            groups.insert(path_of(&name), GroupEnds { flows, starts: false, bytes: None });
         }
-        for Taken { group, pairs } in &self.taken {
+        for Taken { group, pairs, bytes } in &self.taken {
             let address = |host: usize| self.hosts[host].addresses[0].0;
             let there = |[from, to]: [usize; 2]| [end(from, address(from)), end(to, address(to))];
             let flows: Vec<_> = pairs.iter().map(|pair| there(*pair)).collect();
             let back: Vec<_> = pairs.iter().map(|[one, other]| there([*other, *one])).collect();
-            groups.insert(path_of(group), GroupEnds { flows, starts: true });
-            groups.insert(path_of(&way_back(group)), GroupEnds { flows: back, starts: false });
+            groups.insert(path_of(group), GroupEnds { flows, starts: true, bytes: *bytes });
+            groups.insert(
+                path_of(&way_back(group)),
+                GroupEnds { flows: back, starts: false, bytes: None },
+            );
         }
         let Self { hosts: attached, record, replication, limits, .. } = self;
         let options = RunOptions { replication, record, limits, ..RunOptions::default() };
@@ -525,11 +530,6 @@ fn turned(flows: &mut Table, group: &str) -> Node {
 /// Name of the flows back of `group`.
 fn way_back(group: &str) -> String {
     format!("{group}-back")
-}
-
-/// The path of the group of flows called `name`.
-fn path_of(name: &str) -> String {
-    format!("flows.{}", forebay_parameters::key(name))
 }
 
 /// `text` as a string of TOML.

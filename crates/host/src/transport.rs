@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use forebay_elements::{
-    End, Facts, FlowGroup, FlowReader, Transport, TransportKind, Transports, Wiring,
+    EmptyPath, End, Facts, FlowGroup, FlowReader, GroupCounts, Row, Rows, TransferCount,
+    TransferResult, Transport, TransportKind, Transports, Wiring,
 };
 use forebay_network::LawFault;
 use forebay_parameters::{Entry, Parameters, Problem, Registry, parameters};
 use forebay_units::Size;
 
-use crate::element::{Incoming, Outgoing};
+use crate::element::{File, Incoming, Outgoing};
 use crate::host::{HostRef, Way};
 
 /// The transport in its table.
@@ -22,7 +23,7 @@ const ENTRY: Entry<TransportKind> = Entry {
     example: "stack = {}",
     fields: HostParameters::FIELDS,
     probes: &[],
-    build: TransportKind::new(&read),
+    build: TransportKind { rows: &[TransferResult::KIND], ..TransportKind::new(&read) },
 };
 
 parameters! {
@@ -58,6 +59,8 @@ pub(crate) struct GroupEnds {
     pub(crate) flows: Vec<[FlowEnd; 2]>,
     /// True if both ends of each flow start when the flow does.
     pub(crate) starts: bool,
+    /// Bytes of the file that each flow transfers, if they do.
+    pub(crate) bytes: Option<u64>,
 }
 
 thread_local! {
@@ -81,6 +84,11 @@ pub(crate) fn between<R>(groups: BTreeMap<String, GroupEnds>, run: impl FnOnce()
     run()
 }
 
+/// The path of the group of flows called `name`.
+pub(crate) fn path_of(name: &str) -> String {
+    format!("flows.{}", forebay_parameters::key(name))
+}
+
 fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
     group.refuse(&["traffic", "linked"], "what a host sends is decided by its application")?;
     let parameters = HostParameters::read(group.own)?;
@@ -89,17 +97,23 @@ fn read(group: &FlowReader<'_, '_>) -> Result<Box<dyn Transport>, Problem> {
         let message = format!("is out of range; allowed are {} B to {} B", header + 1, u16::MAX);
         return Err(group.own.fail("mtu", message));
     }
-    Ok(Box::new(HostPlan(parameters)))
+    let links = group.there.iter().map(|hop| (hop.rate, hop.delay));
+    let empty = EmptyPath::new(links, mtu - header, header);
+    Ok(Box::new(HostPlan { parameters, empty }))
 }
 
 /// Flows between hosts as the scenario describes them.
-struct HostPlan(HostParameters);
+struct HostPlan {
+    parameters: HostParameters,
+    /// Their way when it is empty.
+    empty: EmptyPath,
+}
 
 impl Transport for HostPlan {
     fn facts(&self) -> Facts {
         Facts {
-            largest: Some(self.0.mtu.bytes()),
-            least: Size::from_bytes(self.0.header.bytes() + 1),
+            largest: Some(self.parameters.mtu.bytes()),
+            least: Size::from_bytes(self.parameters.header.bytes() + 1),
             adapts: true,
             endless: true,
             end: End::Receivers,
@@ -109,7 +123,7 @@ impl Transport for HostPlan {
 
     fn wire(&self, group: FlowGroup, wiring: &mut dyn Wiring) {
         let ends = WIRING.with_borrow(|groups| groups.get(&group.path).cloned());
-        let Some(GroupEnds { flows, starts }) = ends else {
+        let Some(GroupEnds { flows, starts, bytes }) = ends else {
             let path = &group.path;
             LawFault::new(format!(
                 "{path}: no stacks are attached to it: forebay_host::Network, or forebay.host in \
@@ -124,8 +138,8 @@ impl Transport for HostPlan {
                 route: group.route,
                 flow: group.first.nth(index),
                 marking: group.marking,
-                header: self.0.header.bytes(),
-                mtu: self.0.mtu.bytes(),
+                header: self.parameters.header.bytes(),
+                mtu: self.parameters.mtu.bytes(),
                 next: 0,
             };
             from.host.lock().ways.push(way);
@@ -138,6 +152,19 @@ impl Transport for HostPlan {
         let (from, to): (Vec<_>, Vec<_>) =
             flows.into_iter().map(|[from, to]| (from.host, to.host)).unzip();
         wiring.add(Box::new(Outgoing { hosts: from }));
-        wiring.add(Box::new(Incoming { first: group.first, hosts: to }));
+        let file = bytes.map(|bytes| File { bytes, ideal: self.empty.time(bytes) });
+        let count = TransferCount::default();
+        wiring.add(Box::new(Incoming { first: group.first, hosts: to, file, count }));
+    }
+
+    fn rows(&self, group: &mut GroupCounts<'_>) -> Vec<Rows> {
+        let transfers = WIRING.with_borrow(|groups| {
+            groups.get(&path_of(group.name)).is_some_and(|ends| ends.bytes.is_some())
+        });
+        if !transfers {
+            return Vec::new();
+        }
+        let count = group.tagged_receivers::<TransferCount>();
+        vec![Rows::one(TransferResult::of(group.name.to_owned(), &count))]
     }
 }

@@ -1,8 +1,6 @@
 //! Hosts on networks, with a small protocol.
 
-mod common;
-
-use common::{Count, DATA, Idle, LINE, Send, Windowed};
+use super::windowed::{Count, DATA, Idle, LINE, Send, Windowed};
 use forebay_host::{Ecn, HostId, Network, Report, Span, Time};
 
 /// A sender at `a` of `left` datagrams with a window of `window`, and a receiver at `b`.

@@ -1,9 +1,8 @@
 //! QUIC stacks on networks.
 
-#![cfg(all(feature = "quinn", feature = "noq"))]
-
 use forebay_host::quic::{noq, quinn};
 use forebay_host::{Network, Span, Stack, Time};
+use forebay_scenario::TransferResult;
 
 const BOTTLENECK: &str = r#"
 name = "bottleneck"
@@ -86,6 +85,10 @@ fn a_transfer_of_a_file_ends() {
         // 2 MB at 20 Mbit/s take 0.8 s, and at half of that 1.6 s; slow start takes some more.
         let finished = client.finished_s.unwrap();
         assert!((0.8..2.5).contains(&finished), "{}: {finished}", stack.name());
+        // The same as a row of results: the handshake counts, as the client asks for the file.
+        let [transfer] = report.result.rows::<TransferResult>() else { panic!("a row a group") };
+        assert_eq!((transfer.completed, transfer.unfinished), (1, 0));
+        assert_eq!(transfer.max_completion_s, Some(finished));
     }
 }
 

@@ -1,10 +1,8 @@
 //! Stacks at fault: each ends its run with a message that says which stack, when, and what it did.
 
-mod common;
-
 use std::net::SocketAddr;
 
-use common::{Idle, LINE};
+use super::windowed::{Idle, LINE, Windowed};
 use forebay_host::{App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit};
 
 /// An endpoint that misbehaves in one way from 50 ms on.
@@ -75,7 +73,7 @@ impl App<Faulty> for Restless {
 
 fn network(fault: Fault) -> Network {
     let mut network = Network::from_toml(LINE);
-    let peer = network.attach("b", common::Windowed::default(), Idle);
+    let peer = network.attach("b", Windowed::default(), Idle);
     let due = Time::ZERO + Span::from_ms(50);
     let endpoint = Faulty { fault, peer: network.address(peer), sent: 0, due };
     network.attach("a", endpoint, Restless(fault == Fault::Busy));
@@ -129,8 +127,8 @@ fn scenarios_without_sense_are_refused() {
     let wrong = Network::from_toml(&LINE.replace("8 Mbit/s", "8")).run(None).unwrap_err();
     assert!(matches!(wrong, HostError::Scenario(_)), "{wrong}");
     let mut unknown = Network::from_toml(LINE);
-    unknown.attach("nowhere", common::Windowed::default(), Idle);
-    unknown.attach("a", common::Windowed::default(), Idle);
+    unknown.attach("nowhere", Windowed::default(), Idle);
+    unknown.attach("a", Windowed::default(), Idle);
     let unknown = unknown.run(None).unwrap_err().to_string();
     assert!(unknown.contains("nowhere"), "{unknown}");
     let mut empty = Network::from_toml(LINE);
