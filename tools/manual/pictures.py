@@ -7,8 +7,10 @@ forges too, and made anew by `python -m manual pictures`.
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import re
+import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +84,20 @@ def _first_run() -> Figure:
         "series", "queue_packets", place="links", names=["bottleneck"], variants=runs, axes=axes
     )
     return finished(drawing, [axes], "The queue at the bottleneck", "", identity="first-run")
+
+
+def _quic_window() -> Figure:
+    command = ["cargo", "run", "--quiet", "--profile", "setup", "-p", "host-quinn", "--bin", "download"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rows = list(csv.DictReader(told.splitlines()))
+    time = [float(row["time_s"]) for row in rows]
+    drawing, axes = _axis(2.4)
+    for number, (key, label) in enumerate(
+        (("quinn_bytes", "quinn, as released"), ("cubic_bytes", "Forebay's CUBIC"))
+    ):
+        axes.plot(time, [float(row[key]) / 1e3 for row in rows], color=COLOURS[number], label=label)
+    axes.set(xlabel="time (s)", ylabel="window (kB)", xlim=(0, 20), ylim=(0, None))
+    return finished(drawing, [axes], "Two downloads through FQ-CoDel", "", identity="quic-window")
 
 
 def _averages() -> Figure:
@@ -251,5 +267,6 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "draft": _draft,
     "intervals": _intervals,
     "delays": _delays,
+    "quic-window": _quic_window,
 }
 """Functions that draw the pictures, by name."""

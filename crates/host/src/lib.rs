@@ -1,4 +1,8 @@
-//! Real protocol stacks on simulated networks, in virtual time.
+#![cfg_attr(feature = "quinn", doc = include_str!("../README.md"))]
+//!
+//! The congestion window of a real download by quinn through FQ-CoDel, beside that of Forebay's
+//! CUBIC (`examples/host-quinn`): both flows are queued apart and get half the link, 10 Mbit/s.
+#![doc = include_str!("../window.svg")]
 
 mod clock;
 mod element;
@@ -21,7 +25,9 @@ pub use clock::Clock;
 pub use endpoint::{App, Datagram, Endpoint, Progress, Transmit};
 pub use error::HostError;
 pub use forebay_network::Ecn;
+pub use forebay_network::record::RecordTable;
 pub use forebay_scenario::Limits;
+pub use forebay_scenario::RunResult;
 pub use forebay_units::{Span, Time};
 pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS};
 pub use network::{HostId, Member, Network};

@@ -113,6 +113,17 @@ impl Report {
         self.tables.iter().find(|table| table.name == name)
     }
 
+    /// A recorded series of a place, `links.NAME` or `flows.NAME`: the values of `column`, such as
+    /// `time_s`, and of a stack the inner quantities that it shows. `None` if there is none.
+    #[must_use]
+    pub fn series(&self, place: &str, column: &str) -> Option<&[f64]> {
+        let columns = &self.table(&format!("series/{place}"))?.columns;
+        match columns.iter().find(|(name, _)| name == column) {
+            Some((_, Column::Float(values))) => Some(values),
+            _ => None,
+        }
+    }
+
     /// The capture at `link`, a file in the format pcapng.
     #[must_use]
     pub fn capture(&self, link: &str) -> Option<&[u8]> {

@@ -154,10 +154,10 @@ fn series_show_inner_quantities_of_stacks() {
     let (mut network, _) = pair(&text, 7, 1_000);
     network.record();
     let report = network.run(None).unwrap();
-    let names: Vec<&str> = report.tables.iter().map(|table| table.name.as_str()).collect();
-    let found = report.tables.iter().flat_map(|table| &table.columns);
-    let found: Vec<&str> = found.map(|(name, _)| name.as_str()).collect();
-    assert!(found.iter().any(|name| name.contains("outstanding")), "{names:?} {found:?}");
+    let outstanding = report.series("flows.a-b", "outstanding").unwrap();
+    // Sampled while a window of 7 is open, and after the last answer.
+    assert_eq!((outstanding[5], outstanding.last()), (7.0, Some(&0.0)));
+    assert_eq!(report.series("flows.a-b", "no such"), None);
 }
 
 /// A capture has the real bytes of datagrams, with the addresses of the hosts and right checksums.
