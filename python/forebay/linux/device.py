@@ -83,6 +83,7 @@ class NetworkDevice:
         self.requests: socket.socket | None = None
         self.sent: list[bytes] = []
         self.unanswered = 0
+        self._owed = b""
         self._rings = [_Ring(), _Ring()]
         self._regions: list[tuple[int, int, mmap.mmap, int]] = []
         self._calls: set[int] = set()
@@ -92,12 +93,6 @@ class NetworkDevice:
         """Whether the kernel's driver has set up the device and given it room for frames."""
         ring = self._rings[_RECEIVE]
         return ring.enabled and self._available(ring) != ring.seen
-
-    @property
-    def interrupts(self) -> bool:
-        """Whether the kernel has to be interrupted (`interrupt`) for frames put into it or taken
-        out."""
-        return bool(self._calls)
 
     def close(self) -> None:
         """Let go of the kernel's memory and sockets."""
@@ -119,8 +114,16 @@ class NetworkDevice:
         if answer is None and flags & _NEED_REPLY:
             answer = _INTEGER.pack(0)
         if answer is not None:
-            head = _HEADER.pack(request, _VERSION | _REPLY, len(answer))
-            self.connection.sendall(head + answer)
+            self._owed = _HEADER.pack(request, _VERSION | _REPLY, len(answer)) + answer
+        # Before its answer the kernel does not go on: an interrupt for what it has sent has the
+        # time at which it was sent.
+        self.interrupt()
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._owed and not self.unanswered:
+            self.connection.sendall(self._owed)
+            self._owed = b""
 
     def _receive(self, size: int) -> tuple[bytes, list[int]]:
         data, files = b"", []
@@ -246,11 +249,11 @@ class NetworkDevice:
         return True
 
     def interrupt(self) -> None:
-        """Interrupt the waiting kernel for what was put or taken; it answers on `requests`, and
-        asks its clock before."""
-        if self.requests is None:
-            raise MachineError("the kernel's network device has no way for interrupts")
+        """Interrupt the kernel for what was put or taken, if it wants to know; it answers on
+        `requests`, and asks its clock before."""
         for index in sorted(self._calls):
+            if self.requests is None:
+                raise MachineError("the kernel's network device has no way for interrupts")
             payload = _STATE.pack(index, 0)
             head = _HEADER.pack(_VRING_CALL, _VERSION | _NEED_REPLY, len(payload))
             self.requests.sendall(head + payload)
@@ -262,3 +265,4 @@ class NetworkDevice:
         if self.requests is not None:
             self.requests.recv(_HEADER.size + _INTEGER.size, socket.MSG_WAITALL)
             self.unanswered -= 1
+            self._settle()

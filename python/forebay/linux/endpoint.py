@@ -26,8 +26,9 @@ _BOOT_NS = 10 * 10**9
 
 _ETHERNET = MAC + MAC + b"\x08\x00"
 
-# Without ARP each frame has the device's own address. The script's first command begins up to
-# 10 ms late, which is the resolution of /proc/uptime.
+# Without ARP each frame has the device's own address. The kernel gathers its randomness from reading
+# the clock, thousands of times, when it is first asked for some. The script's first command begins
+# up to 10 ms late, which is the resolution of /proc/uptime.
 _INIT = """\
 #!/bin/sh
 export PATH={path} TMPDIR=/run/tmp
@@ -42,6 +43,7 @@ ethtool -K eth0 gro off
 ip addr add {address} dev eth0
 ip link set eth0 up
 ip route add default dev eth0
+head -c 1 /dev/random >/dev/null
 cd /run/out
 read -r up rest </proc/uptime
 sleep "$(awk "BEGIN {{ print {boot} - $up }}")"
@@ -94,6 +96,7 @@ class Endpoint:
         except ValueError as wrong:
             raise UserError(f"an endpoint's address is IPv4, as 10.0.0.1: {wrong}") from None
         self.missed = 0
+        self._free_ns = 0
         with ExitStack() as stack:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forebay-uml-")))
             self.folder = place / "out"
@@ -130,31 +133,40 @@ class Endpoint:
     def receive_datagram(self, data: bytes, addr: object, now: float) -> None:  # noqa: ARG002
         """An IP packet arrives; it has its source, so that `addr` is not read."""
         self._go(now)
-        if not self._kernel.device.put(_ETHERNET + data):
+        if not self._kernel.put(_ETHERNET + data, _to_ns(now)):
             self.missed += 1
         self._go(now)
 
     def datagrams_to_send(self, now: float) -> list[tuple[bytes, str]]:
         """The IP packets that the kernel has sent up to `now`, each with its destination."""
         self._go(now)
-        frames = self._kernel.device.sent
-        self._kernel.device.sent = []
-        packets = (frame[len(_ETHERNET) :] for frame in frames)
-        return [(packet, str(ipaddress.IPv4Address(packet[16:20]))) for packet in packets]
+        packets = []
+        while self._kernel.sent and self._kernel.sent[0][0] <= _to_ns(now):
+            packet = self._kernel.sent.popleft()[1][len(_ETHERNET) :]
+            packets.append((packet, str(ipaddress.IPv4Address(packet[16:20]))))
+        return packets
 
     def get_timer(self) -> float | None:
-        """The time of the kernel's next event, `None` if it has none unless a packet arrives."""
-        due = self._kernel.next_ns
+        """The time of the kernel's next event or packet, `None` if it has none unless a packet
+        arrives."""
+        due = self._kernel.sent[0][0] if self._kernel.sent else self._kernel.next_ns
         return None if due is None else max(0, due - _BOOT_NS) / 10**9
 
     def handle_timer(self, now: float) -> None:
         """Let the kernel do what is due at `now`."""
         self._go(now)
 
+    def nothing_before(self, time: float) -> None:
+        """Let the kernel go ahead on its own at the next call, since nothing arrives before `time`
+        whatever it does. Nothing comes out otherwise for it, but sooner: each event of the
+        kernel costs messages."""
+        self._free_ns = _to_ns(time)
+
     def _go(self, now: float) -> None:
         """Take the kernel to a time, that it does all that is due then."""
-        now_ns = round(now * 10**9) + _BOOT_NS
-        self._kernel.run(now_ns)
-        while self._kernel.device.interrupts:
-            self._kernel.interrupt(now_ns)
-            self._kernel.run(now_ns)
+        self._kernel.run(_to_ns(now), self._free_ns)
+
+
+def _to_ns(time: float) -> int:
+    """The kernel's clock at a time of the network."""
+    return round(time * 10**9) + _BOOT_NS

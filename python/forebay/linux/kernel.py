@@ -5,8 +5,7 @@ from __future__ import annotations
 import select
 import signal
 import socket
-import subprocess
-import tempfile
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,9 +24,9 @@ _TIME_OF_DAY_NS = 1_704_067_200_000_000_000  # 2024-01-01, the same in every run
 
 
 class Kernel:
-    """A kernel that stands still but for `run` and `interrupt`; times are ns of its own clock.
+    """A kernel that stands still but for `run`; times are ns of its own clock.
 
-    `device` is the other end of its `eth0`. `place` is a folder for its files, `init` the text of
+    `device` is the other end of its `eth0`, `sent` what it has sent there and when. `place` is a folder for its files, `init` the text of
     the script that is its first program. It boots on its own, until `boot_ns`.
 
     Raises
@@ -49,6 +48,7 @@ class Kernel:
         self._console = place / "console"
         self._poll = select.poll()
         self._interrupts = False
+        self.sent: deque[tuple[int, bytes]] = deque()
         with ExitStack() as stack:
             clock, device = (stack.enter_context(_listen(place / n)) for n in ("clock", "device"))
             self._process = start(boot_words(place, init, words), self._console)
@@ -73,7 +73,7 @@ class Kernel:
             self._let_boot(boot_ns)
         if not self.device.ready:
             raise MachineError("the kernel has not set up its network device")
-        self.device.sent.clear()
+        self.sent.clear()
 
     def close(self) -> None:
         """End the kernel and all that runs in it."""
@@ -84,24 +84,28 @@ class Kernel:
         """The time of its next event, `None` if it waits for an interrupt alone."""
         return self._calendar.wanted_ns if self._calendar.wanted_ns < FOREVER else None
 
-    def run(self, until_ns: int) -> None:
-        """Let it do all that is due up to a time, that included."""
+    def run(self, until_ns: int, free_ns: int = 0) -> None:
+        """Let it do all that is due up to a time, that included, and what is due before another,
+        until which nothing can happen to it."""
         with self._explained():
             while self._calendar.wanted_ns <= until_ns:
+                if self._calendar.wanted_ns < free_ns:
+                    self._calendar.free_until(free_ns)
                 self._calendar.run(self._calendar.wanted_ns)
                 while not self._calendar.waiting:
                     self._serve()
 
-    def interrupt(self, now_ns: int) -> None:
-        """Tell it of what was put into its device or taken out at a time, if it wants to know;
-        nothing is due before."""
-        if not self.device.interrupts:
-            return
+    def put(self, frame: bytes, now_ns: int) -> bool:
+        """Let its device receive a frame at a time before which nothing is due; False if it has
+        left no room for it."""
         with self._explained():
             self._calendar.now_ns = now_ns
+            if not self.device.put(frame):
+                return False
             self.device.interrupt()
             while self.device.unanswered:
                 self._serve()
+        return True
 
     def _let_boot(self, boot_ns: int) -> None:
         # Alone in the world, it needs no leave for each of its events.
@@ -116,6 +120,8 @@ class Kernel:
             self._calendar.serve()
         elif ready == self.device.connection.fileno():
             self.device.serve()
+            self.sent.extend((self._calendar.now_ns, frame) for frame in self.device.sent)
+            self.device.sent.clear()
             if self.device.requests is not None and not self._interrupts:
                 self._interrupts = True
                 self._poll.register(self.device.requests, select.POLLIN)
