@@ -1,8 +1,8 @@
 """The other end of a network device of User Mode Linux: virtio-net over vhost-user.
 
 The kernel's driver is arch/um/drivers/virtio_uml.c. Notifications in both directions are messages
-on the sockets (`VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS`), and each of the kernel's waits for its
-answer, so that the kernel does nothing else meanwhile. Rings are split virtqueues of the
+on the sockets (`VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS`), and each of the kernel's waits for
+its answer, so that the kernel does nothing else meanwhile. Rings are split virtqueues of the
 Virtual I/O Device specification 1.1, section 2.6.
 """
 
@@ -40,6 +40,9 @@ class _Request(IntEnum):
     VRING_KICK = 35
 
 
+_OF_RINGS = {_Request.SET_VRING_NUM, _Request.SET_VRING_ENABLE, _Request.SET_VRING_BASE}
+_ONLY_TOLD = {_Request.SET_OWNER, _Request.SET_FEATURES, _Request.SET_PROTOCOL_FEATURES}
+
 _VRING_CALL = 4  # a request of the device's
 
 _HEADER = Struct("=III")  # request, flags, size of the payload
@@ -57,7 +60,7 @@ _PROTOCOL_FEATURES = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14
 
 _RECEIVE, _TRANSMIT = 0, 1
 _DESCRIPTOR = Struct("<QIHH")  # address, length, flags, next
-_NEXT, _WRITE, _NO_INTERRUPT = 1, 2, 1
+_NEXT, _NO_INTERRUPT = 1, 1
 _NET_HEADER = 12  # struct virtio_net_hdr_v1
 
 
@@ -152,17 +155,13 @@ class NetworkDevice:
             self.requests.settimeout(self.connection.gettimeout())
         elif request == _Request.SET_MEM_TABLE:
             self._map(payload, files)
-        elif request in {_Request.SET_VRING_NUM, _Request.SET_VRING_ENABLE, _Request.SET_VRING_BASE}:
+        elif request in _OF_RINGS:
             self._set(request, *_STATE.unpack(payload))
         elif request == _Request.SET_VRING_ADDR:
             index, _, descriptors, used, available, _ = _ADDRESSES.unpack(payload)
             ring = self._rings[index]
             ring.descriptors, ring.used, ring.available = descriptors, used, available
-        elif request not in {
-            _Request.SET_OWNER,
-            _Request.SET_FEATURES,
-            _Request.SET_PROTOCOL_FEATURES,
-        }:
+        elif request not in _ONLY_TOLD:
             raise MachineError(f"the kernel's network device asks for {request}, which is unknown")
         return None
 

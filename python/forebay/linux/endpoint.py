@@ -26,7 +26,7 @@ _BOOT_NS = 10 * 10**9
 
 _ETHERNET = MAC + MAC + b"\x08\x00"
 
-# Without ARP each frame has the device's own address. The kernel gathers its randomness from reading
+# Without ARP each frame has the device's own address. The kernel gathers its randomness by reading
 # the clock, thousands of times, when it is first asked for some. The script's first command begins
 # up to 10 ms late, which is the resolution of /proc/uptime.
 _INIT = """\
@@ -130,9 +130,9 @@ class Endpoint:
         file = self.folder / "status"
         return int(file.read_text(encoding="utf-8")) if file.exists() else None
 
-    def receive_datagram(self, data: bytes, addr: object, now: float) -> None:  # noqa: ARG002
+    def receive_datagram(self, data: bytes, addr: object, now: float) -> None:
         """An IP packet arrives; it has its source, so that `addr` is not read."""
-        self._go(now)
+        self._kernel.run(_to_ns(now))
         if not self._kernel.put(_ETHERNET + data, _to_ns(now)):
             self.missed += 1
         self._go(now)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from forebay.errors import MachineError
-from forebay.linux.calendar import FOREVER, Calendar
+from forebay.linux.clock import FOREVER, Clock
 from forebay.linux.device import NetworkDevice
 from forebay.linux.machine import boot_words, start, stop
 
@@ -26,8 +26,9 @@ _TIME_OF_DAY_NS = 1_704_067_200_000_000_000  # 2024-01-01, the same in every run
 class Kernel:
     """A kernel that stands still but for `run`; times are ns of its own clock.
 
-    `device` is the other end of its `eth0`, `sent` what it has sent there and when. `place` is a folder for its files, `init` the text of
-    the script that is its first program. It boots on its own, until `boot_ns`.
+    `device` is the other end of its `eth0`, `sent` what it has sent there and when. `place` is a
+    folder for its files, `init` the text of the script that is its first program. It boots on its
+    own, until `boot_ns`.
 
     Raises
     ------
@@ -60,15 +61,15 @@ class Kernel:
     def _boot(
         self, clock: socket.socket, device: socket.socket, boot_ns: int, stack: ExitStack
     ) -> None:
-        self._calendar = Calendar(self._accept(clock, stack), _TIME_OF_DAY_NS)
+        self._clock = Clock(self._accept(clock, stack), _TIME_OF_DAY_NS)
         self._poll.register(device, select.POLLIN)
         while self._ready() != device.fileno():
-            self._calendar.serve()
+            self._clock.serve()
             self._let_boot(boot_ns)
         self._poll.unregister(device)
         self.device = NetworkDevice(self._accept(device, stack))
         stack.callback(self.device.close)
-        while not self._calendar.waiting:
+        while not self._clock.waiting:
             self._serve()
             self._let_boot(boot_ns)
         if not self.device.ready:
@@ -82,24 +83,24 @@ class Kernel:
     @property
     def next_ns(self) -> int | None:
         """The time of its next event, `None` if it waits for an interrupt alone."""
-        return self._calendar.wanted_ns if self._calendar.wanted_ns < FOREVER else None
+        return self._clock.wanted_ns if self._clock.wanted_ns < FOREVER else None
 
     def run(self, until_ns: int, free_ns: int = 0) -> None:
         """Let it do all that is due up to a time, that included, and what is due before another,
         until which nothing can happen to it."""
         with self._explained():
-            while self._calendar.wanted_ns <= until_ns:
-                if self._calendar.wanted_ns < free_ns:
-                    self._calendar.free_until(free_ns)
-                self._calendar.run(self._calendar.wanted_ns)
-                while not self._calendar.waiting:
+            while self._clock.wanted_ns <= until_ns:
+                if self._clock.wanted_ns < free_ns:
+                    self._clock.free_until(free_ns)
+                self._clock.run(self._clock.wanted_ns)
+                while not self._clock.waiting:
                     self._serve()
 
     def put(self, frame: bytes, now_ns: int) -> bool:
         """Let its device receive a frame at a time before which nothing is due; False if it has
         left no room for it."""
         with self._explained():
-            self._calendar.now_ns = now_ns
+            self._clock.now_ns = now_ns
             if not self.device.put(frame):
                 return False
             self.device.interrupt()
@@ -109,18 +110,18 @@ class Kernel:
 
     def _let_boot(self, boot_ns: int) -> None:
         # Alone in the world, it needs no leave for each of its events.
-        if self._calendar.waiting and self._calendar.wanted_ns < boot_ns:
-            self._calendar.free_until(boot_ns)
-            self._calendar.run(self._calendar.wanted_ns)
+        if self._clock.waiting and self._clock.wanted_ns < boot_ns:
+            self._clock.free_until(boot_ns)
+            self._clock.run(self._clock.wanted_ns)
 
     def _serve(self) -> None:
         """Answer one message of the kernel."""
         ready = self._ready()
-        if ready == self._calendar.connection.fileno():
-            self._calendar.serve()
+        if ready == self._clock.connection.fileno():
+            self._clock.serve()
         elif ready == self.device.connection.fileno():
             self.device.serve()
-            self.sent.extend((self._calendar.now_ns, frame) for frame in self.device.sent)
+            self.sent.extend((self._clock.now_ns, frame) for frame in self.device.sent)
             self.device.sent.clear()
             if self.device.requests is not None and not self._interrupts:
                 self._interrupts = True

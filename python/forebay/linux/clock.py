@@ -1,6 +1,6 @@
 """The clock of a User Mode Linux kernel, kept outside of it: the other end of `time-travel=ext`.
 
-The kernel asks for the time of its next event and waits; the calendar lets it run at that time or
+The kernel asks for the time of its next event and waits; the other end lets it run at that time or
 at an earlier one. Messages are those of include/uapi/linux/um_timetravel.h.
 """
 
@@ -12,7 +12,7 @@ from struct import Struct
 
 from forebay.errors import MachineError
 
-__all__ = ["FOREVER", "Calendar"]
+__all__ = ["FOREVER", "Clock"]
 
 FOREVER = 2**63 - 1
 """The time in ns that a kernel without an event asks for (`time_travel_sleep`)."""
@@ -32,7 +32,7 @@ class _Op(IntEnum):
     GET_TOD = 8
 
 
-class Calendar:
+class Clock:
     """One kernel's clock.
 
     `now_ns` is the time that the kernel was told or has told last, `wanted_ns` that of its next
