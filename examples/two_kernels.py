@@ -84,7 +84,7 @@ def exchange(
     finished: Callable[[], bool] = lambda: False,
 ) -> list[tuple[float, int, str]]:
     """Run hosts, by address, and the links to them up to a time; gives each packet that a host
-    has sent with its time and size. `ahead` says that hosts go on while nothing can arrive."""
+    has sent with its time and size. `ahead` says that hosts run while nothing can arrive."""
     arrivals: list[Packet] = []
     numbers = count()
     sent: list[tuple[float, int, str]] = []

@@ -182,7 +182,7 @@ def test_device_puts_around_the_ring(driver: Driver) -> None:
 
 def test_device_splits_over_buffers(driver: Driver) -> None:
     """A frame is laid over the buffers of a chain, and one that does not fit is an error: a short
-    copy would be a broken packet that nobody sees."""
+    copy would be a broken packet that is not seen."""
     driver.describe(0, 0, 12, follower=1)
     driver.describe(0, 1, 4)
     driver.offer(0, 0, 0)
@@ -293,7 +293,7 @@ def test_handshake_takes_a_round_trip(two: Any) -> None:
 @needs_kernel
 @pytest.mark.long
 def test_going_ahead_changes_nothing(two: Any) -> None:
-    """A kernel that goes on alone while nothing can arrive sends the same packets at the same times
+    """A kernel that runs alone while nothing can arrive sends the same packets at the same times
     as one that asks for each event, in another boot: else results would depend on the network's
     foresight."""
     # A transfer that has not ended by then: each full packet and each acknowledgement counts.

@@ -118,7 +118,7 @@ class NetworkDevice:
             answer = _INTEGER.pack(0)
         if answer is not None:
             self._owed = _HEADER.pack(request, _VERSION | _REPLY, len(answer)) + answer
-        # Before its answer the kernel does not go on: an interrupt for what it has sent has the
+        # Before its answer the kernel stands still: an interrupt for what it has sent has the
         # time at which it was sent.
         self.interrupt()
         self._settle()

@@ -13,7 +13,7 @@ from pathlib import Path
 from forebay.errors import MachineError
 from forebay.linux.clock import FOREVER, Clock
 from forebay.linux.device import NetworkDevice
-from forebay.linux.machine import boot_words, start, stop
+from forebay.linux.machine import boot_words, image, start, stop
 
 __all__ = ["Kernel"]
 
@@ -66,6 +66,8 @@ class Kernel:
         while self._ready() != device.fileno():
             self._clock.serve()
             self._let_boot(boot_ns)
+            if self._clock.waiting:
+                raise MachineError(f"{image()} knows no network device of ours; build it anew")
         self._poll.unregister(device)
         self.device = NetworkDevice(self._accept(device, stack))
         stack.callback(self.device.close)
