@@ -22,12 +22,13 @@ from typing import Any
 from forebay.errors import MachineError, UserError
 from forebay.linux.fold import fold
 
-__all__ = ["PLACES", "image", "run_script"]
+__all__ = ["PATH", "PLACES", "boot_words", "image", "run_script", "start", "stop"]
 
 PLACES = ("uml", "netns")
 """Kinds of machine that a script can run on."""
 
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where the programs are that a script runs."""
 _TOOLS = ("ip", "tc", "ethtool", "iperf3", "sysctl")
 _INSTALL = "validation/linux/install.sh installs it"
 
@@ -81,7 +82,7 @@ def run_script(
 
 def _check_tools() -> None:
     for tool in _TOOLS:
-        if shutil.which(tool, path=f"{_PATH}:{os.environ.get('PATH', '')}") is None:
+        if shutil.which(tool, path=f"{PATH}:{os.environ.get('PATH', '')}") is None:
             raise UserError(f"--run: no {tool} on this machine; {_INSTALL}")
 
 
@@ -106,25 +107,33 @@ def _read(file: Path) -> str:
 
 
 def _simulated(folder: Path, duration: float, switches: Sequence[str]) -> dict[str, Any]:
-    kernel = image()
-    if not os.access(kernel, os.X_OK):
-        raise UserError(f"--in uml: no kernel {kernel}; validation/linux/kernel.sh builds it")
-    init = folder.parent / "init.sh"
-    init.write_text(_INIT.format(path=_PATH, out=folder), encoding="utf-8")
-    init.chmod(0o755)
-    words = [str(kernel), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "mem=512M"]
-    words += [f"init={init}", f"uml_dir={folder.parent}", "con=null", "con0=null,fd:1", "quiet"]
-    words += ["time-travel=inf-cpu", *switches]
-    if taskset := shutil.which("taskset"):
-        # Threads of the kernel that wander between cores take several times as long.
-        words = [taskset, "-c", str(max(os.sched_getaffinity(0))), *words]
+    init = _INIT.format(path=PATH, out=folder)
+    words = boot_words(folder.parent, init, ["time-travel=inf-cpu", *switches])
     _execute(words, folder.parent / "console", 120 + 20 * duration, signal.SIGKILL)
-    config = kernel.with_suffix(".config")
+    config = image().with_suffix(".config")
     return {
         "kernel": _read(folder / "kernel"),
         "clock": "simulated",
         "tick_hz": _tick(_read(config)),
     }
+
+
+def boot_words(folder: Path, init: str, switches: Sequence[str]) -> list[str]:
+    """The command that boots the kernel with `init` as its first program, a shell script, which
+    becomes a file of `folder`, as do the kernel's own."""
+    kernel = image()
+    if not os.access(kernel, os.X_OK):
+        raise UserError(f"no kernel {kernel}; validation/linux/kernel.sh builds it")
+    file = folder / "init.sh"
+    file.write_text(init, encoding="utf-8")
+    file.chmod(0o755)
+    words = [str(kernel), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "mem=512M"]
+    words += [f"init={file}", f"uml_dir={folder}", "con=null", "con0=null,fd:1", "quiet"]
+    words += switches
+    if taskset := shutil.which("taskset"):
+        # Threads of the kernel that wander between cores take several times as long.
+        words = [taskset, "-c", str(max(os.sched_getaffinity(0))), *words]
+    return words
 
 
 def _tick(config: str) -> int | None:
@@ -153,24 +162,30 @@ def _real(folder: Path, duration: float, _: Sequence[str]) -> dict[str, Any]:
 
 def _execute(words: list[str], log: Path, limit: float, end: signal.Signals) -> int:
     """Run a program to its end, at most `limit` s; with ours, it and what it started get `end`."""
+    process = start(words, log)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired as late:
+        raise MachineError(f"the run on Linux did not end in {limit:g} s") from late
+    finally:
+        stop(process, end)
+
+
+def start(words: list[str], log: Path) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own; what it prints goes to a file."""
     with log.open("wb") as console:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PATH": f"{_PATH}:{os.environ.get('PATH', '')}"},
+            env={**os.environ, "PATH": f"{PATH}:{os.environ.get('PATH', '')}"},
             process_group=0,
         )
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired as late:
-            raise MachineError(f"the run on Linux did not end in {limit:g} s") from late
-        finally:
-            _stop(process, end)
 
 
-def _stop(process: subprocess.Popen[bytes], end: signal.Signals) -> None:
+def stop(process: subprocess.Popen[bytes], end: signal.Signals) -> None:
+    """End a process group that `start` has made by `end`, and by SIGKILL what is left of it."""
     for number, patience in ((end, 20.0), (signal.SIGKILL, 5.0)):
         try:
             os.killpg(process.pid, number)
