@@ -14,7 +14,7 @@ fn pair(text: &str, window: usize, left: u64) -> (Network, [HostId; 2]) {
 
 fn run(text: &str, window: usize, left: u64) -> (Report, [HostId; 2]) {
     let (network, hosts) = pair(text, window, left);
-    (network.run(None).unwrap(), hosts)
+    (network.run(None).expect("it runs"), hosts)
 }
 
 /// A window of one datagram takes a round trip for each: 1 ms and 10 ms there, 36 B and 10 ms back.

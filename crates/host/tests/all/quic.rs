@@ -28,16 +28,16 @@ tcp = { control = "cubic", ecn = true }
 
 fn with(stack: &dyn Stack, text: &str, seed: u64) -> Network {
     let mut network = Network::from_toml(text);
-    network.take_over("stack", stack, seed).unwrap();
+    network.take_over("stack", stack, seed).expect("the network has the group");
     network
 }
 
 fn stacks() -> [Box<dyn Stack>; 4] {
     let quinn = |control| -> Box<dyn Stack> {
-        Box::new(quinn::Configured::new(&format!("quinn {control}"), control).unwrap())
+        Box::new(quinn::Configured::new(&format!("quinn {control}"), control).expect("it has it"))
     };
     let noq = |control| -> Box<dyn Stack> {
-        Box::new(noq::Configured::new(&format!("noq {control}"), control).unwrap())
+        Box::new(noq::Configured::new(&format!("noq {control}"), control).expect("it has it"))
     };
     [quinn("cubic"), quinn("newreno"), noq("cubic"), noq("bbr3")]
 }

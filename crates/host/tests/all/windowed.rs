@@ -51,7 +51,7 @@ impl Windowed {
 
 impl Endpoint for Windowed {
     fn receive(&mut self, _now: Time, datagram: Datagram<'_>) {
-        let number = u64::from_be_bytes(datagram.bytes[..8].try_into().unwrap());
+        let number = u64::from_be_bytes(datagram.bytes[..8].try_into().expect("eight bytes"));
         if !self.peers.contains(&datagram.from) {
             self.peers.push(datagram.from);
         }
