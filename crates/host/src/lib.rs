@@ -34,6 +34,6 @@ pub use forebay_scenario::Limits;
 pub use forebay_scenario::RunResult;
 pub use forebay_units::{Span, Time};
 pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS};
-pub use network::{HostId, Member, Network};
+pub use network::{HostId, Network};
 pub use report::{HostReport, Report};
-pub use stack::{Stack, Transfer};
+pub use stack::{Member, Stack, Transfer};

@@ -10,11 +10,11 @@ use forebay_parameters::{Node, Registry, Table, Value};
 use forebay_scenario::{Control, FileText, Limits, RunOptions, Scenario};
 use forebay_units::Time;
 
-use crate::endpoint::{App, Both, Endpoint, Party};
+use crate::endpoint::{App, Endpoint};
 use crate::error::HostError;
 use crate::host::{Departure, Host, HostRef, Trace};
 use crate::report::{HostReport, Report};
-use crate::stack::{Stack, Transfer};
+use crate::stack::{Member, Stack, Transfer};
 use crate::transport::{FlowEnd, GroupEnds, between, path_of, with_hosts};
 
 /// UDP port of every host, that of HTTP/3 in examples of QUIC stacks.
@@ -23,17 +23,6 @@ const PORT: u16 = 4433;
 /// A host of a [`Network`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostId(usize);
-
-/// A stack with its application, which becomes a host where it is attached.
-pub struct Member(Box<dyn Party>);
-
-impl Member {
-    /// `endpoint`, on which `app` runs.
-    #[must_use]
-    pub fn new<E: Endpoint + 'static, A: App<E> + 'static>(endpoint: E, app: A) -> Self {
-        Self(Box::new(Both { endpoint, app }))
-    }
-}
 
 /// A scenario in which real protocol stacks are hosts: links, queue laws, cross traffic, recordings
 /// are those of any scenario.
@@ -380,11 +369,11 @@ impl Network {
         let scenario = self.scenario(&pairs)?;
         let mut hosts = Vec::new();
         for (number, attached) in self.hosts.iter_mut().enumerate() {
-            let Some(Member(party)) = attached.member.take() else {
+            let Some(member) = attached.member.take() else {
                 let message = format!("host {}: no stack was put there", attached.name);
                 return Err(HostError::Wrong(message));
             };
-            let mut host = Host::new(attached.name.clone(), number, party);
+            let mut host = Host::new(attached.name.clone(), number, member.party());
             host.addresses = attached.addresses.iter().map(|(address, _)| *address).collect();
             (host.moves, host.start) = (attached.moves.clone(), attached.start);
             host.trace = trace.map(Arc::clone);

@@ -120,8 +120,7 @@ fn randomness_that_leaks_is_found() {
     assert!(message.contains("B from a at 0.05 s (DSCP 0, not ECT) in the first, "), "{message}");
 }
 
-/// What is wrong in a scenario is said as for any scenario, and flows between hosts without stacks
-/// are none.
+/// Errors of a scenario are told as for any scenario, and a host without a stack is one.
 #[test]
 fn scenarios_without_sense_are_refused() {
     let wrong = Network::from_toml(&LINE.replace("8 Mbit/s", "8")).run(None).unwrap_err();

@@ -32,8 +32,8 @@ fn a_window_of_one_takes_a_round_trip_for_each_datagram() {
     assert!((report.host(receiver).goodput_bps() - goodput).abs() < 1e-6);
 }
 
-/// What applications read is the goodput of their flows, as of any transport: the rows of results
-/// need not know that a stack is real.
+/// Bytes that applications read are the goodput of their flows, as of any transport: the rows of
+/// results need not know that a stack is real.
 #[test]
 fn what_applications_read_is_the_goodput_of_flows() {
     let (report, [_, receiver]) = run(LINE, 50, 2_000);
@@ -123,7 +123,8 @@ fn a_host_that_moves_has_another_address() {
 fn runs_repeat_and_satisfy_all_invariants() {
     let lossy = LINE.replace(
         "delay = \"10 ms\"",
-        "delay = \"10 ms\"\nimpairments = [{ loss = { probability = 0.02 } }, { duplication = { probability = 0.05 } }]",
+        "delay = \"10 ms\"\nimpairments = [{ loss = { probability = 0.02 } }, \
+         { duplication = { probability = 0.05 } }]",
     );
     let report = Network::run_twice(None, || Ok(pair(&lossy, 20, 1_000).0)).unwrap();
     assert!(report.group("a-b").unwrap().counted.duplicated_packets > 0);
