@@ -60,8 +60,8 @@ fn turns(s: &mut Scene, before: Ecn, after: Ecn) {
     s.queue(0, CORE, &data(UDP, 0, 0).with_ecn(after), 1);
 }
 
-/// A packet that was sent with `before` and has `after` behind the conditioner of a link that clears
-/// the field.
+/// A packet that was sent with `before` and has `after` behind the conditioner of a link that
+/// clears the field.
 fn bleached(before: Ecn, after: Ecn) -> Scene {
     let mut places = places();
     places.links[CORE].bleaches = true;
