@@ -154,10 +154,10 @@ impl Quic {
         all.find_map(|(number, connection)| Some((*number, connection.poll()?)))
     }
 
-    /// The clock by which the stack is told the time: for logs in it.
+    /// The same by `clock`, which a log of the stack shares: the instant of time zero is its start.
     #[must_use]
-    pub fn clock(&self) -> Clock {
-        self.clock
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// Hand events between the connections and their endpoint.
