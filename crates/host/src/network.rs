@@ -211,6 +211,11 @@ impl Network {
         self.hosts[host.0].addresses[0].0
     }
 
+    /// The first address of each host, in the order in which they were attached.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.hosts.iter().map(|host| host.addresses[0].0)
+    }
+
     /// Have `host` start at `time`; datagrams that come before are lost.
     pub fn start_at(&mut self, host: HostId, time: Time) -> &mut Self {
         self.hosts[host.0].start = time;
