@@ -65,7 +65,7 @@ def test_a_package_has_licences_and_an_example_that_is_run(name: str) -> None:
     assert readme.startswith(f"# {name}\n")
     assert len(re.findall(r"^```rust\n", readme, re.M)) == 1
     front = (folder / "src/lib.rs").read_text(encoding="utf-8")
-    assert '#![doc = include_str!("../README.md")]' in front
+    assert 'doc = include_str!("../README.md")' in front
     for source in (folder / "src").rglob("*.rs"):
         for included in re.findall(
             r'include(?:_str|_bytes)?!\("([^"]+)"\)', source.read_text(encoding="utf-8")

@@ -222,7 +222,11 @@ impl Host {
                     ),
                 );
             }
-            let busy = progress == Progress::Busy;
+            let busy = match progress {
+                Progress::Busy => true,
+                Progress::Until(time) => time <= now,
+                _ => false,
+            };
             self.note(progress, now, cx);
             let timeout = self.guarded(now, |host| host.party.timeout());
             if timeout.is_some_and(|time| time <= now) {
@@ -340,6 +344,10 @@ impl Host {
         match catch_unwind(AssertUnwindSafe(|| call(self))) {
             Ok(result) => result,
             Err(panic) if panic.is::<LawFault>() || panic.is::<Cancelled>() => resume_unwind(panic),
+            Err(panic) if panic.is::<Raised>() => {
+                let raised = panic.downcast_ref::<Raised>().map_or("", |Raised(what)| what);
+                self.end(now, raised)
+            }
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -350,7 +358,21 @@ impl Host {
 
     /// End the run: this stack is at fault.
     fn fault(&self, now: Time, what: &str) -> ! {
-        let Self { name, .. } = self;
-        LawFault::new(format!("host {name} at {} s: its stack {what}", now.seconds())).end_run()
+        self.end(now, &format!("its stack {what}"))
     }
+
+    /// End the run for this reason.
+    fn end(&self, now: Time, what: &str) -> ! {
+        LawFault::new(format!("host {} at {} s: {what}", self.name, now.seconds())).end_run()
+    }
+}
+
+/// An error of a stack or its application on its way to the host.
+struct Raised(String);
+
+/// End the run from within a call of a stack or its application, which is at fault: `what` follows
+/// the name of the host and the time, as in "its application raised an error". Errors of languages
+/// whose functions may fail at any place come this way.
+pub fn fail(what: String) -> ! {
+    resume_unwind(Box::new(Raised(what)))
 }

@@ -33,7 +33,14 @@ pub use forebay_network::record::RecordTable;
 pub use forebay_scenario::Limits;
 pub use forebay_scenario::RunResult;
 pub use forebay_units::{Span, Time};
-pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS};
+pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS, fail};
 pub use network::{HostId, Network};
 pub use report::{HostReport, Report};
 pub use stack::{Member, Stack, Transfer};
+
+/// The name in the certificate for tests.
+pub const SERVER_NAME: &str = "forebay.example";
+/// A certificate of fixed length, valid until 2120, of which anybody has the key, as PEM.
+pub const CERTIFICATE: &str = include_str!("../certificates/certificate.pem");
+/// Its key, as PEM.
+pub const KEY: &str = include_str!("../certificates/key.pem");

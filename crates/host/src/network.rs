@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use forebay_network::Ecn;
 use forebay_parameters::{Node, Registry, Table, Value};
-use forebay_scenario::{Control, FileText, Limits, RunOptions, Scenario};
+use forebay_scenario::{Control, FileText, Limits, Report as Invariants, RunOptions, Scenario};
 use forebay_units::Time;
 
 use crate::endpoint::{App, Endpoint};
@@ -20,6 +20,9 @@ use crate::transport::{FlowEnd, GroupEnds, between, path_of, with_hosts};
 /// UDP port of every host, that of HTTP/3 in examples of QUIC stacks.
 const PORT: u16 = 4433;
 
+/// Reader of files that a scenario names.
+type Files = Arc<dyn Fn(&str) -> Result<FileText, String> + Send + Sync>;
+
 /// A host of a [`Network`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostId(usize);
@@ -30,6 +33,8 @@ pub struct Network {
     text: String,
     file: String,
     folder: Option<PathBuf>,
+    /// Reads the files that the scenario names, if they are not in the folder.
+    files: Option<Files>,
     assignments: Vec<String>,
     registry: Registry,
     hosts: Vec<Attached>,
@@ -72,6 +77,7 @@ impl Network {
             text: text.to_owned(),
             file: "network".to_owned(),
             folder: None,
+            files: None,
             assignments: Vec::new(),
             registry: forebay_scenario::registry(),
             hosts: Vec::new(),
@@ -96,6 +102,16 @@ impl Network {
         })?;
         let folder = path.parent().map(Path::to_path_buf);
         Ok(Self { file: path.display().to_string(), folder, ..Self::from_toml(&text) })
+    }
+
+    /// The same, called `file` in errors, whose data files are what `read` makes of their names.
+    #[must_use]
+    pub fn with_files(
+        self,
+        file: &str,
+        read: impl Fn(&str) -> Result<FileText, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { file: file.to_owned(), files: Some(Arc::new(read)), ..self }
     }
 
     /// The same with the mechanisms of `registry` to choose from.
@@ -186,6 +202,11 @@ impl Network {
         self.hosts[host.0].addresses[0].0
     }
 
+    /// The first address of each host, in the order in which they were attached.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.hosts.iter().map(|host| host.addresses[0].0)
+    }
+
     /// Have `host` start at `time`; datagrams that come before are lost.
     pub fn start_at(&mut self, host: HostId, time: Time) -> &mut Self {
         self.hosts[host.0].start = time;
@@ -260,7 +281,23 @@ impl Network {
     /// not stop transmitting, asks to be called again and again, sends more than the MTU, or to
     /// where no host is.
     pub fn run(self, seed: Option<u64>) -> Result<Report, HostError> {
-        self.wire(None)?.run(seed)
+        self.run_under(seed, &Control::default())
+    }
+
+    /// The same, which another thread can cancel and watch by `control`.
+    ///
+    /// # Errors
+    /// As [`Network::run`], and if it is cancelled.
+    pub fn run_under(self, seed: Option<u64>, control: &Control) -> Result<Report, HostError> {
+        self.wire(None)?.run(seed, control)
+    }
+
+    /// The scenario with the flows of hosts in it.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub fn scenario(&self) -> Result<Scenario, HostError> {
+        self.scenario_of(&self.pairs())
     }
 
     /// Run what `make` makes twice with the same seed, the second time watched by all invariants.
@@ -271,29 +308,54 @@ impl Network {
     /// not hold.
     pub fn run_twice(
         seed: Option<u64>,
-        mut make: impl FnMut() -> Result<Self, HostError>,
+        make: impl FnMut() -> Result<Self, HostError>,
     ) -> Result<Report, HostError> {
+        let (report, watched) = Self::run_twice_under(seed, &Control::default(), make)?;
+        match watched.breaches().first() {
+            None => Ok(report),
+            Some(breach) => Err(HostError::Broken(format!(
+                "an invariant does not hold: {} at {}, {} s: {}",
+                breach.invariant.name(),
+                breach.place,
+                breach.at.seconds(),
+                breach.numbers
+            ))),
+        }
+    }
+
+    /// The same, which another thread can cancel and watch by `control`; with what the invariants
+    /// have found, which no error comes of.
+    ///
+    /// # Errors
+    /// As [`Network::run_twice`], and if it is cancelled.
+    pub fn run_twice_under(
+        seed: Option<u64>,
+        control: &Control,
+        mut make: impl FnMut() -> Result<Self, HostError>,
+    ) -> Result<(Report, Invariants), HostError> {
         let traces = [Trace::default(), Trace::default()];
-        let report = make()?.wire(Some(&traces[0]))?.run(seed)?;
-        let watched = make()?.wire(Some(&traces[1]))?.check(seed, &report);
+        let report = make()?.wire(Some(&traces[0]))?.run(seed, control)?;
+        let watched = make()?.wire(Some(&traces[1]))?.check(seed, control, &report);
         let [one, other] = traces.map(|trace| {
             std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner))
         });
         if let Some(difference) = difference(&one, &other, &report) {
             return Err(HostError::Differs(difference));
         }
-        watched?;
-        Ok(report)
+        Ok((report, watched?))
     }
 
     fn parse(&self, text: &str) -> Result<Scenario, HostError> {
         let registry = with_hosts(&self.registry).map_err(HostError::Wrong)?;
-        let read = |name: &str| read_beside(self.folder.as_deref(), name);
+        let read = |name: &str| match &self.files {
+            Some(files) => files(name),
+            None => read_beside(self.folder.as_deref(), name),
+        };
         Ok(Scenario::parse_beside(&registry, text, &self.file, &self.assignments, &read)?)
     }
 
-    /// The scenario with the flows of hosts in it.
-    fn scenario(&self, pairs: &[([usize; 2], String)]) -> Result<Scenario, HostError> {
+    /// The scenario with the flows of `pairs` in it.
+    fn scenario_of(&self, pairs: &[([usize; 2], String)]) -> Result<Scenario, HostError> {
         let mut text = self.text.clone();
         let nodes: BTreeMap<SocketAddr, &String> = self
             .hosts
@@ -366,7 +428,7 @@ impl Network {
     /// All that a run needs.
     fn wire(mut self, trace: Option<&Trace>) -> Result<Wired, HostError> {
         let pairs = self.pairs();
-        let scenario = self.scenario(&pairs)?;
+        let scenario = self.scenario_of(&pairs)?;
         let mut hosts = Vec::new();
         for (number, attached) in self.hosts.iter_mut().enumerate() {
             let Some(member) = attached.member.take() else {
@@ -412,10 +474,10 @@ struct Wired {
 }
 
 impl Wired {
-    fn run(self, seed: Option<u64>) -> Result<Report, HostError> {
+    fn run(self, seed: Option<u64>, control: &Control) -> Result<Report, HostError> {
         let Self { scenario, groups, hosts, attached, options } = self;
         let options = RunOptions { seed, ..options };
-        let (result, tables) = between(groups, || scenario.run(&options, &Control::default()))?;
+        let (result, tables) = between(groups, || scenario.run(&options, control))?;
         let hosts = hosts.iter().zip(attached).map(|(host, attached)| {
             let nodes = attached.addresses.into_iter().map(|(_, node)| node).collect();
             HostReport::of(&host.lock(), nodes, scenario.duration())
@@ -424,21 +486,15 @@ impl Wired {
     }
 
     /// Repeat the run of `report`, watched.
-    fn check(self, seed: Option<u64>, report: &Report) -> Result<(), HostError> {
+    fn check(
+        self,
+        seed: Option<u64>,
+        control: &Control,
+        report: &Report,
+    ) -> Result<Invariants, HostError> {
         let Self { scenario, groups, options, .. } = self;
         let options = RunOptions { seed, record: false, ..options };
-        let check = || scenario.check(&options, &Control::default(), &report.result);
-        let watched = between(groups, check)?;
-        match watched.breaches().first() {
-            None => Ok(()),
-            Some(breach) => Err(HostError::Stopped(format!(
-                "an invariant does not hold: {} at {}, {} s: {}",
-                breach.invariant.name(),
-                breach.place,
-                breach.at.seconds(),
-                breach.numbers
-            ))),
-        }
+        Ok(between(groups, || scenario.check(&options, control, &report.result))?)
     }
 }
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from forebay.errors import LawError, UserError, nearest, read_text
+from forebay.errors import LawError, StackError, UserError, nearest, read_text
 from forebay.native import native
 from forebay.run.laws import law_files, law_timeout
 from forebay.run.limits import LimitError, available_memory
@@ -22,10 +22,16 @@ from forebay.run.repeat import repeat_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any, TypeAlias
+    from typing import Any, Protocol, TypeAlias
 
     from forebay._native import Document
     from forebay.run.laws import LawFile
+
+    class Hosts(Protocol):
+        """Hosts with stacks in Python, as the engine takes them."""
+
+        def as_native(self) -> Mapping[str, Any]: ...
+
 
 __all__ = [
     "Job",
@@ -66,6 +72,7 @@ class Job:
     document. `outputs` are the words of that command that say which files are written. `measures`
     is a plan of `forebay.run.measured`: what is measured of its recorded series. `stack` is what a
     program puts in place of the group `stack` (`forebay.stacks.programs`), and empty otherwise.
+    `hosts` are stacks in Python (`forebay.host`); such a job stays in its process.
 
     `laws` are the files of laws of one's own that another process must load for it, each a path and
     a hash of what it held, and `law_timeout` the seconds that a call of them may take there; left
@@ -89,6 +96,7 @@ class Job:
     outputs: tuple[str, ...] = ()
     measures: str = ""
     stack: str = ""
+    hosts: Hosts | None = None
     laws: tuple[LawFile, ...] = ()
     law_timeout: float | None = None
 
@@ -116,10 +124,13 @@ class Job:
 
     @property
     def line(self) -> str:
-        """The job as JSON on one line, for another process; `read` makes it one again."""
+        """The job as JSON on one line, for another process; `read` makes it one again. Raises
+        `UserError` if it has hosts."""
         import json
 
-        fields = {name: getattr(self, name) for name in Job.__annotations__}
+        if self.hosts is not None:
+            raise UserError(f"{self.name}: its hosts have stacks in Python, which stay in a process")
+        fields = {name: getattr(self, name) for name in Job.__annotations__ if name != "hosts"}
         fields["laws"] = self.laws or law_files()
         fields["law_timeout"] = self.law_timeout or law_timeout()
         return json.dumps(fields)
@@ -150,6 +161,7 @@ class Job:
             "max_packets": self.max_packets,
             "max_memory": self.max_memory,
             "timeout": self.timeout,
+            "hosts": None if self.hosts is None else self.hosts.as_native(),
         }
 
 
@@ -296,7 +308,8 @@ def check(job: Job) -> dict[str, Any]:
     if job.until is not None:
         overrides.append(f'duration="{job.until}"')
     try:
-        description: dict[str, Any] = json.loads(engine.check(job.text, job.name, overrides))
+        hosts = job.as_native()["hosts"]
+        description: dict[str, Any] = json.loads(engine.check(job.text, job.name, overrides, hosts))
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
     return description
@@ -360,15 +373,18 @@ def run_jobs(
     sources of each are expected to send, and the warnings of its scenario. On Ctrl-C runs under
     way are dropped and `KeyboardInterrupt` is raised; finished ones have been handed over. Raises
     `UserError`, before anything runs, if a scenario is wrong; after all other jobs,
-    `RunFailedError` if the engine failed on one, else `LawError` if a law of one's own ended one,
-    and else `LimitError` if one exceeded its limits.
+    `RunFailedError` if the engine failed on one, else `LawError` or `StackError` if a law or a
+    stack of one's own ended one, and else `LimitError` if one exceeded its limits. Jobs with hosts
+    go one after the other unless `threads` are given: the interpreter runs one at a time.
     """
     engine = native()
     failures: list[str] = []
     reasons: list[str] = []
     ended: list[tuple[Job, str]] = []
+    faulty: list[tuple[Job, str]] = []
+    causes: list[BaseException | None] = []
     exceeded: list[tuple[Job, str]] = []
-    threads = threads or cores()
+    threads = threads or (1 if any(job.hosts is not None for job in jobs) else cores())
     if any(job.record for job in jobs):
         # The engine imports it for tables; interrupted there, it would give up with a traceback.
         import numpy  # noqa: F401
@@ -385,6 +401,9 @@ def run_jobs(
             exceeded.append((job, str(error)))
         elif isinstance(error, engine.LawError):
             ended.append((job, str(error)))
+        elif isinstance(error, engine.StackError):
+            faulty.append((job, str(error)))
+            causes.append(error.__cause__)
         else:
             again = f"\nrepeat: {repeat_line(job)}" if job.command else ""
             failures.append(f"{_repeated(job)}: {error}{again}")
@@ -406,9 +425,12 @@ def run_jobs(
             "authors with the scenario and this message: " + "; ".join(failures[:3]),
             reasons[0],
         )
-    for found, kind in ((ended, LawError), (exceeded, LimitError)):
-        if found:
-            raise kind(_told(found, len(jobs)), found[0][1])
+    if ended:
+        raise LawError(_told(ended, len(jobs)), ended[0][1])
+    if faulty:
+        raise StackError(_told(faulty, len(jobs)), faulty[0][1]) from causes[0]
+    if exceeded:
+        raise LimitError(_told(exceeded, len(jobs)), exceeded[0][1])
 
 
 def _told(found: Sequence[tuple[Job, str]], jobs: int) -> str:

@@ -9,8 +9,10 @@ use forebay_units::Time;
 
 use super::own;
 use super::own::proto;
-use crate::quic_tls::{CERTIFICATE, KEY, SERVER_NAME, provider};
-use crate::{App, Clock, Datagram, Endpoint, Member, Progress, Stack, Transfer, Transmit};
+use crate::quic_tls::{CERTIFICATE, KEY, provider};
+use crate::{
+    App, Clock, Datagram, Endpoint, Member, Progress, SERVER_NAME, Stack, Transfer, Transmit,
+};
 use proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig,
     Event, ServerConfig, StreamId, TransportConfig, VarInt,

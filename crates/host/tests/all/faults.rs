@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use super::windowed::{Idle, LINE, Windowed};
-use forebay_host::{App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit};
+use forebay_host::{
+    App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit, fail,
+};
 
 /// An endpoint that misbehaves in one way from 50 ms on.
 struct Faulty {
@@ -22,6 +24,8 @@ enum Fault {
     Stray,
     Random,
     Busy,
+    Late,
+    Raises,
 }
 
 impl Endpoint for Faulty {
@@ -63,11 +67,17 @@ impl Endpoint for Faulty {
     fn wake(&mut self, _now: Time) {}
 }
 
-struct Restless(bool);
+struct Restless(Fault);
 
 impl App<Faulty> for Restless {
     fn advance(&mut self, now: Time, endpoint: &mut Faulty) -> Progress {
-        if self.0 && now >= endpoint.due { Progress::Busy } else { Progress::Waiting }
+        match self.0 {
+            _ if now < endpoint.due => Progress::Waiting,
+            Fault::Busy => Progress::Busy,
+            Fault::Late => Progress::Until(Time::ZERO),
+            Fault::Raises => fail("its application raised an error".to_owned()),
+            _ => Progress::Waiting,
+        }
     }
 }
 
@@ -76,7 +86,7 @@ fn network(fault: Fault) -> Network {
     let peer = network.attach("b", Windowed::default(), Idle);
     let due = Time::ZERO + Span::from_ms(50);
     let endpoint = Faulty { fault, peer: network.address(peer), sent: 0, due };
-    network.attach("a", endpoint, Restless(fault == Fault::Busy));
+    network.attach("a", endpoint, Restless(fault));
     network
 }
 
@@ -95,6 +105,7 @@ fn faults_end_the_run_and_say_where() {
         (Fault::Endless, "does not stop transmitting: 65536 datagrams"),
         (Fault::Past, "asks to be called again at once, 1000 times without sending anything"),
         (Fault::Busy, "asks to be called again at once, 1000 times without sending anything"),
+        (Fault::Late, "asks to be called again at once, 1000 times without sending anything"),
         (Fault::Panics, "panicked: no such stream: 1"),
         (Fault::Jumbo, "sends a datagram of 1473 B, 1501 B with headers; the MTU is 1500 B"),
         (
@@ -107,6 +118,12 @@ fn faults_end_the_run_and_say_where() {
         let begins = format!("host a at 0.05 s: its stack {words}");
         assert!(message.starts_with(&begins), "{message}");
     }
+}
+
+/// An error that a language raises as it likes ends the run likewise, in its own words.
+#[test]
+fn errors_of_other_languages_end_the_run() {
+    assert_eq!(message(Fault::Raises), "host a at 0.05 s: its application raised an error");
 }
 
 /// Random numbers of a stack's own are found by a second run, and the first datagram in which the
