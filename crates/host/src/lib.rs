@@ -11,6 +11,7 @@ pub mod quic;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod quic_tls;
 mod report;
+pub mod script;
 mod stack;
 mod transport;
 
@@ -23,4 +24,5 @@ pub use forebay_units::{Span, Time};
 pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS};
 pub use network::{HostId, Member, Network};
 pub use report::{HostReport, Report};
+pub use script::Script;
 pub use stack::{Stack, Transfer};

@@ -14,6 +14,7 @@ use crate::endpoint::{App, Both, Endpoint, Party};
 use crate::error::HostError;
 use crate::host::{Departure, Host, HostRef, Trace};
 use crate::report::{HostReport, Report};
+use crate::script::{Log, Script, Scripted};
 use crate::stack::{Stack, Transfer};
 use crate::transport::{FlowEnd, GroupEnds, between, with_hosts};
 
@@ -23,6 +24,12 @@ const PORT: u16 = 4433;
 /// A host of a [`Network`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostId(usize);
+
+impl HostId {
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
 
 /// A stack with its application, which becomes a host where it is attached.
 pub struct Member(Box<dyn Party>);
@@ -63,6 +70,8 @@ struct Attached {
     start: Time,
     /// True if it has the place of an end of a flow of the scenario.
     taken: bool,
+    /// What becomes of the datagrams that it sends to another host.
+    script: Option<(usize, Script)>,
 }
 
 /// A group of flows of the scenario whose flows are connections of a stack: two hosts each.
@@ -178,8 +187,8 @@ impl Network {
     /// Make a host at `node` without a stack, of a group that was taken over or not.
     fn place(&mut self, name: String, node: &str, taken: bool) -> HostId {
         let addresses = vec![(self.next_address(), node.to_owned())];
-        let (member, moves, start) = (None, Vec::new(), Time::ZERO);
-        self.hosts.push(Attached { name, member, addresses, moves, start, taken });
+        let (member, moves, start, script) = (None, Vec::new(), Time::ZERO, None);
+        self.hosts.push(Attached { name, member, addresses, moves, start, taken, script });
         HostId(self.hosts.len() - 1)
     }
 
@@ -260,6 +269,21 @@ impl Network {
         }
         self.taken.push(Taken { group: group.to_owned(), pairs });
         Ok(self)
+    }
+
+    /// The servers and clients of the flows of `group`, which was taken over.
+    #[must_use]
+    pub fn pairs_of(&self, group: &str) -> Vec<[HostId; 2]> {
+        let taken = self.taken.iter().filter(|taken| taken.group == group);
+        taken.flat_map(|taken| &taken.pairs).map(|pair| pair.map(HostId)).collect()
+    }
+
+    /// Have the datagrams that `from` sends to `to` fare as `script` says, and log what both
+    /// exchange there: [`Report::sent`] and [`Report::received`] of `from`. A host has one script,
+    /// the last.
+    pub fn script(&mut self, from: HostId, to: HostId, script: Script) -> &mut Self {
+        self.hosts[from.0].script = Some((to.0, script));
+        self
     }
 
     /// Run it with the scenario's own seed, or with `seed`.
@@ -377,15 +401,25 @@ impl Network {
         let pairs = self.pairs();
         let scenario = self.scenario(&pairs)?;
         let mut hosts = Vec::new();
+        let addresses: Vec<Vec<SocketAddr>> = self
+            .hosts
+            .iter()
+            .map(|host| host.addresses.iter().map(|(address, _)| *address).collect())
+            .collect();
         for (number, attached) in self.hosts.iter_mut().enumerate() {
             let Some(Member(party)) = attached.member.take() else {
                 let message = format!("host {}: no stack was put there", attached.name);
                 return Err(HostError::Wrong(message));
             };
             let mut host = Host::new(attached.name.clone(), number, party);
-            host.addresses = attached.addresses.iter().map(|(address, _)| *address).collect();
+            host.addresses.clone_from(&addresses[number]);
             (host.moves, host.start) = (attached.moves.clone(), attached.start);
             host.trace = trace.map(Arc::clone);
+            host.script = attached.script.take().map(|(peer, script)| Scripted {
+                script,
+                peer: addresses[peer].clone(),
+                log: Log::default(),
+            });
             hosts.push(HostRef::new(host));
         }
         let end = |host: usize, address| FlowEnd { host: hosts[host].clone(), address };
@@ -422,11 +456,19 @@ impl Wired {
         let Self { scenario, groups, hosts, attached, options } = self;
         let options = RunOptions { seed, ..options };
         let (result, tables) = between(groups, || scenario.run(&options, &Control::default()))?;
-        let hosts = hosts.iter().zip(attached).map(|(host, attached)| {
+        let mut reports = Vec::new();
+        let mut logs = Vec::new();
+        for (host, attached) in hosts.iter().zip(attached) {
+            let mut host = host.lock();
             let nodes = attached.addresses.into_iter().map(|(_, node)| node).collect();
-            HostReport::of(&host.lock(), nodes, scenario.duration())
-        });
-        Ok(Report { hosts: hosts.collect(), result, tables })
+            reports.push(HostReport::of(&host, nodes, scenario.duration()));
+            let script = host.script.take();
+            if let Some(unmet) = script.as_ref().and_then(Scripted::unmet) {
+                return Err(HostError::Wrong(format!("script of host {} {unmet}", host.name)));
+            }
+            logs.push(script.map(|script| script.log).unwrap_or_default());
+        }
+        Ok(Report { hosts: reports, result, tables, logs })
     }
 
     /// Repeat the run of `report`, watched.

@@ -8,6 +8,8 @@ use forebay_scenario::{GroupResult, LinkResult, RunResult};
 use forebay_units::{Span, Time};
 
 use crate::host::Host;
+use crate::network::HostId;
+use crate::script::{Log, Logged};
 
 /// Report of a run: what the engine counted, as of any scenario, and what hosts did.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct Report {
     pub tables: Vec<RecordTable>,
     /// The hosts, in the order in which they were attached.
     pub hosts: Vec<HostReport>,
+    /// What hosts with scripts exchanged, in the same order; empty for others.
+    pub(crate) logs: Vec<Log>,
 }
 
 /// Report on a host over the whole run.
@@ -93,6 +97,24 @@ impl Report {
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.result.digest
+    }
+
+    /// The datagrams that `host`, which has a script, sent to the other host of that.
+    ///
+    /// # Panics
+    /// If it is a host of another network.
+    #[must_use]
+    pub fn sent(&self, host: HostId) -> &[Logged] {
+        &self.logs[host.index()].sent
+    }
+
+    /// The datagrams that `host`, which has a script, received from the other host of that.
+    ///
+    /// # Panics
+    /// If it is a host of another network.
+    #[must_use]
+    pub fn received(&self, host: HostId) -> &[Logged] {
+        &self.logs[host.index()].received
     }
 
     /// The link called `name`; `NAME.reverse` is the way back of a duplex link.
