@@ -23,10 +23,11 @@ EXTRAS = {
     "distributed": "cluster",
     "gymnasium": "gym",
     "numba": "laws",
+    "aioquic": "stacks",
 }
 """The extra that installs a library."""
 
-_LARGER_FIRST = ("gym", "cluster", "frames", "studies", "plots", "tables", "laws")
+_LARGER_FIRST = ("gym", "cluster", "frames", "studies", "plots", "tables", "laws", "stacks")
 
 
 class MissingExtraError(UserError, ImportError):

@@ -6,9 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forebay_network::executive::Cancelled;
-use forebay_network::{
-    Context, Ecn, FlowId, LawFault, Marking, Observation, Packet, Payload, RouteId,
-};
+use forebay_network::{Context, Ecn, FlowId, LawFault, Marking, Packet, Payload, RouteId};
 use forebay_units::{Span, Time};
 
 use crate::endpoint::{Datagram, Party, Progress, Transmit};
@@ -393,13 +391,7 @@ impl Host {
         }
         self.delivered = self.delivered.max(delivered);
         match &progress {
-            Progress::Finished if self.finished.is_none() => {
-                self.finished = Some(now);
-                if let Some(flow) = self.heard {
-                    cx.counters().flows[flow.index()].ended = Some(now);
-                    cx.observe(|| Observation::Ended { flow });
-                }
-            }
+            Progress::Finished if self.finished.is_none() => self.finished = Some(now),
             Progress::Failed(reason) if self.failed.is_none() => {
                 self.failed = Some((now, reason.clone()));
             }

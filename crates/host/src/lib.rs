@@ -6,6 +6,8 @@ mod endpoint;
 mod error;
 mod host;
 mod network;
+pub mod networks;
+pub mod program;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 pub mod quic;
 #[cfg(any(feature = "quinn", feature = "noq"))]

@@ -39,6 +39,7 @@ from forebay.cli.options import (
     SEED,
     SEEDS,
     SET,
+    STACKS,
     STORED,
     SUITE,
     TABLES,
@@ -438,6 +439,25 @@ def suite(name: str | None, list_only: bool, as_json: bool, **options: Any) -> i
         list_cells(name, request, as_json)
         return 0
     return run_suite(name, request, StoredOptions(**options, as_json=as_json))
+
+
+@_command(
+    argument("file", metavar="TABLE.toml", type=path, help="The file of the table."),
+    *STACKS,
+    JOBS,
+    out(" (default: out/NAME)"),
+    *CONTINUED[:2],
+    *RUN_LAWS,
+    JSON,
+)
+def stacks(file: Path, as_json: bool, **options: Any) -> int:
+    """Run protocol stacks on networks, as a table with intervals, and compare with a baseline."""
+    from forebay.cli.stacks import Request, run_stacks
+    from forebay.cli.stored import StoredOptions
+
+    asked = ("program", "networks", "replications", "quick", "baseline", "save_baseline")
+    request = Request(**{key: options.pop(key) for key in (*asked, "markdown")})
+    return run_stacks(file, request, StoredOptions(**options, as_json=as_json))
 
 
 @_command(SCENARIO, SET, LAWS, JSON)

@@ -30,6 +30,7 @@ __all__ = [
     "SEED",
     "SEEDS",
     "SET",
+    "STACKS",
     "STORED",
     "SUITE",
     "TABLES",
@@ -234,6 +235,35 @@ SUITE = (
         type=path,
         help="The folder of an earlier result: what became better or worse; 1 if something is "
         "worse.",
+    ),
+)
+STACKS = (
+    argument(
+        "--with",
+        metavar="PROGRAM",
+        dest="program",
+        help="The program that runs stacks of a program: one built from forebay-host.",
+    ),
+    argument("--networks", metavar="GLOB", help='Only these networks, such as "b*".'),
+    argument("--replications", metavar="N", type=REPLICATIONS, help="So many runs of each cell."),
+    flag("--quick", "Three replications."),
+    argument(
+        "--baseline",
+        metavar="FILE",
+        type=path,
+        help="An earlier result: what became better or worse; 1 if something is worse.",
+    ),
+    argument(
+        "--save-baseline",
+        metavar="FILE",
+        type=path,
+        help="Where the result goes, for --baseline later.",
+    ),
+    argument(
+        "--markdown",
+        metavar="FILE",
+        type=path,
+        help="Where the tables go as Markdown, for a pull request.",
     ),
 )
 KEEP_FINISHED = flag(

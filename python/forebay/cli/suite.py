@@ -39,7 +39,7 @@ from forebay.suite.tables import screening_tables, section_tables, written_table
 from forebay.suite.verdicts import matrix
 from forebay.units import symbolised
 
-__all__ = ["Request", "list_cells", "list_suites", "run_suite"]
+__all__ = ["Request", "list_cells", "list_suites", "run_suite", "show_changes"]
 
 OPTIONS = {"queue": "--queue", "control": "--control", "adaptation": "--media"}
 """The option that names laws of a category."""
@@ -122,7 +122,7 @@ def run_suite(name: str, request: Request, options: StoredOptions) -> int:
     cells = cells_of(source, suite, asked)
     earlier = None
     if request.against is not None:
-        earlier = read_earlier(request.against, name, asked.seed)
+        earlier = read_earlier(request.against / JSON, name, [asked.seed])
     parts: list[Part] = [(cell, _planned(cell, asked)) for cell in cells]
     screens = [(each, _planned(each.cell, asked)) for each in screens_of(source, suite, asked)]
     if not parts and not screens:
@@ -319,7 +319,7 @@ def _show(document: Mapping[str, Any], folder: Path) -> None:
         for column, reason in cell["lacking"].items():
             screen.print(plain_markup(f"{cell['name']}: not run for {column}: {reason}"))
     if "against" in document:
-        _show_changes(document["against"])
+        show_changes(document["against"])
     if tested := [each for each in document["checks"] if each["of"] != "baseline"]:
         held = sum(each["holds"] for each in tested)
         screen.print(f"checks of laws: {held} of {len(tested)} hold")
@@ -349,7 +349,8 @@ def _show_omitted(omitted: Sequence[Mapping[str, Any]]) -> None:
         console().print(plain_markup(told), soft_wrap=True)
 
 
-def _show_changes(against: Mapping[str, Any]) -> None:
+def show_changes(against: Mapping[str, Any], column: str = "law") -> None:
+    """Print what changed since an earlier result; `column` heads what the columns are."""
     screen = console()
     changes = [each for each in against["changes"] if not each["is"].startswith("perhaps")]
     perhaps = len(against["changes"]) - len(changes)
@@ -362,7 +363,7 @@ def _show_changes(against: Mapping[str, Any]) -> None:
         say_warnings([f"the earlier result has other settings: {told}"])
     if not changes:
         return
-    grown = table("", "cell", "law", "quantity", "before", "now", "it is", left=3)
+    grown = table("", "cell", column, "quantity", "before", "now", "it is", left=3)
     for each in changes:
         unit = symbolised(each["unit"])
         values = (text.quantity(each["before"], unit), text.quantity(each["now"], unit))

@@ -64,7 +64,8 @@ class Job:
     (`None`: what the machine has left) and `timeout` in seconds bound what it may take: a run that
     exceeds them has failed. `command`, the command that gives the run again, is kept in its
     document. `outputs` are the words of that command that say which files are written. `measures`
-    is a plan of `forebay.run.measured`: what is measured of its recorded series.
+    is a plan of `forebay.run.measured`: what is measured of its recorded series. `stack` is what a
+    program puts in place of the group `stack` (`forebay.stacks.programs`), and empty otherwise.
 
     `laws` are the files of laws of one's own that another process must load for it, each a path and
     a hash of what it held, and `law_timeout` the seconds that a call of them may take there; left
@@ -87,6 +88,7 @@ class Job:
     timeout: float | None = None
     outputs: tuple[str, ...] = ()
     measures: str = ""
+    stack: str = ""
     laws: tuple[LawFile, ...] = ()
     law_timeout: float | None = None
 

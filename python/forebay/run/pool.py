@@ -18,6 +18,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -25,7 +26,7 @@ from forebay.errors import MachineError
 from forebay.run.jobs import Job, Run
 from forebay.run.limits import available_memory
 
-__all__ = ["Pool"]
+__all__ = ["Pool", "Speech"]
 
 ATTEMPTS = 3
 """Attempts at a run whose worker is ended from outside."""
@@ -55,11 +56,35 @@ Tick = Callable[[Sequence[float]], None]
 Events = queue.SimpleQueue[tuple["_Worker", str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A command whose processes make runs, and what is said to them and heard of them.
+
+    `told` is the line for the job at a place, and `heard` makes of an answer, and of the place of
+    the job at work or `None`, one as `forebay.run.worker` gives it. One that is `ready` takes jobs
+    before it has said anything.
+    """
+
+    command: Sequence[str]
+    told: Callable[[int, Job], str]
+    heard: Callable[[int | None, str], str]
+    ready: bool = False
+
+
+OURS = Speech(
+    [sys.executable, "-P", "-c", START, str(Path(__file__).parents[2])],
+    lambda _at, job: job.line,
+    lambda _at, line: line,
+)
+"""That of `forebay.run.worker`."""
+
+
 class Pool:
     """Workers of this machine, started as they are needed. `close` ends them."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, speech: Speech = OURS) -> None:
         self._size = size
+        self._speech = speech
         memory = available_memory()
         # What a run may take of its own accord: workers do not know of each other.
         self._share = None if memory is None else memory // size
@@ -87,6 +112,8 @@ class Pool:
                 tick([worker.share for worker in self._workers if worker.at is not None])
                 continue
             at = worker.at
+            if line:
+                line = self._speech.heard(at, line)
             if not line:
                 self._bury(worker)
                 if at is not None:
@@ -116,15 +143,18 @@ class Pool:
 
     def _feed(self, jobs: Sequence[Job], following: Take) -> bool:
         """Give idle workers something to do; whether workers that start may get something."""
-        for worker in self._workers:
+        at = 0
+        while at < min(self._size, len(jobs)):
+            if at == len(self._workers):
+                self._workers.append(_Worker(self._events, self._speech))
+            worker = self._workers[at]
+            at += 1
             if worker.ready and worker.at is None:
-                at = following()
-                if at is None:
+                place = following()
+                if place is None:
                     return False
-                job = jobs[at]
-                worker.give(at, job.but(max_memory=job.max_memory or self._share))
-        while len(self._workers) < min(self._size, len(jobs)):
-            self._workers.append(_Worker(self._events))
+                job = jobs[place]
+                worker.give(place, job.but(max_memory=job.max_memory or self._share))
         return any(not worker.ready for worker in self._workers)
 
     def _bury(self, worker: _Worker) -> None:
@@ -140,17 +170,18 @@ class Pool:
 class _Worker:
     """A process; `at` is the place of the job that it has."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, speech: Speech) -> None:
         self.at: int | None = None
         self.share = 0.0
-        self.ready = False
+        self.ready = speech.ready
+        self._told = speech.told
         self.status = 0
         self._last = ""
         # Not a pipe: it is not read before the process ends, and might be full by then.
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", START, str(Path(__file__).parents[2])],
+                speech.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,
@@ -159,7 +190,8 @@ class _Worker:
             )
         except OSError as error:
             self._said.close()
-            raise MachineError(f"{sys.executable}: cannot be started: {error.strerror}") from None
+            name = speech.command[0]
+            raise MachineError(f"{name}: cannot be started: {error.strerror}") from None
         threading.Thread(target=self._listen, args=(events,), daemon=True).start()
 
     def give(self, at: int, job: Job) -> None:
@@ -167,7 +199,7 @@ class _Worker:
         self.at, self.share = at, 0.0
         # If it has ended, that is about to be heard.
         with suppress(OSError):
-            self._stdin.write(job.line + "\n")
+            self._stdin.write(self._told(at, job) + "\n")
             self._stdin.flush()
 
     def end(self) -> None:

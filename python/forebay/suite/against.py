@@ -18,9 +18,8 @@ from typing import Any
 from forebay.errors import UserError
 from forebay.run.documents import read_document
 from forebay.stats import finite, paired_difference, paired_probability
-from forebay.suite.results import JSON
 
-__all__ = ["compared", "read_earlier", "worse"]
+__all__ = ["compared", "differences", "read_earlier", "worse"]
 
 CHANCE = 0.05
 """Probability that a comparison of two results that do not differ names anything."""
@@ -44,20 +43,22 @@ ROWS = {
 Rows = Sequence[Mapping[str, Any]]
 
 
-def read_earlier(folder: Path, suite: str, seed: int) -> dict[str, Any]:
-    """The earlier document in a folder. Raises `UserError` if there is none, it is of another
-    suite, or of another seed, whose runs are no pairs."""
-    path = folder / JSON
+def read_earlier(
+    path: Path, suite: str, seeds: Sequence[int], option: str = "--against"
+) -> dict[str, Any]:
+    """The earlier document in a file. Raises `UserError`, which names the `option`, if there is
+    none, it is of another suite, or of other seeds, whose runs are no pairs."""
     try:
         found = read_document(path, ROWS)
     except UserError as error:
-        raise UserError(f"--against: {error}") from None
+        raise UserError(f"{option}: {error}") from None
     if found["suite"] != suite:
-        raise UserError(f'--against: {path}: is of the suite "{found["suite"]}", not "{suite}"')
-    if found["seeds"] != [seed]:
+        raise UserError(f'{option}: {path}: is of the suite "{found["suite"]}", not "{suite}"')
+    if found["seeds"] != [*seeds]:
+        had, has = (", ".join(map(str, each)) for each in (found["seeds"], seeds))
         raise UserError(
-            f"--against: {path}: has seed {found['seeds'][0]}, and this run {seed}: differences "
-            "are taken between runs of one seed"
+            f"{option}: {path}: has seed {had}, and this run {has}: differences are taken between "
+            "runs of one seed"
         )
     return found
 
@@ -66,31 +67,42 @@ def compared(now: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, An
     """What became better or worse: a document with `compared`, the number of quantities in both,
     and rows `changes`, each with the difference, its interval and what it `is`: `better`, `worse`,
     `changed` (of quantities with no better direction), or these with `perhaps`."""
-    before = {_key(row): row for row in earlier["rows"]}
-    found = [
-        change
-        for row in now["rows"]
-        if (old := before.get(_key(row))) is not None
-        and (change := _difference(row, old)) is not None
-    ]
-    certain = _holm([change["p"] for change in found])
-    changes = []
-    for change, sure in zip(found, certain, strict=True):
-        if not sure and change["p"] >= CHANCE:
-            continue
-        told = _direction(change["difference"], change["better"])
-        changes.append({**change, "is": told if sure else f"perhaps {told}"})
+    before = {_key(row) for row in earlier["rows"]}
+    found = differences(now["rows"], earlier["rows"])
     settings = {**earlier["settings"], **now["settings"]}
     return {
         "command": earlier["command"],
         "version": earlier["version"],
         "compared": len(found),
-        "missing": len(before.keys() - {_key(row) for row in now["rows"]}),
+        "missing": len(before - {_key(row) for row in now["rows"]}),
         "settings": [
             name for name in settings if earlier["settings"].get(name) != now["settings"].get(name)
         ],
-        "changes": changes,
+        "changes": [change for change in found if change["is"]],
     }
+
+
+def differences(now: Rows, earlier: Rows) -> list[dict[str, Any]]:
+    """The differences of what both have, by replication, each with its interval and what it `is`,
+    as in `compared`; that is empty where chance alone may be the reason."""
+    before = {_key(row): row for row in earlier}
+    found = [
+        change
+        for row in now
+        if (old := before.get(_key(row))) is not None
+        and (change := _difference(row, old)) is not None
+    ]
+    certain = _holm([change["p"] for change in found])
+    return [
+        {**change, "is": _told(change, sure)} for change, sure in zip(found, certain, strict=True)
+    ]
+
+
+def _told(change: Mapping[str, Any], sure: bool) -> str:
+    if not sure and change["p"] >= CHANCE:
+        return ""
+    told = _direction(change["difference"], change["better"])
+    return told if sure else f"perhaps {told}"
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -23,7 +23,7 @@ from forebay.suite.report import report_of
 from forebay.suite.sensitivity import Screen, screen_rows
 from forebay.units import symbolised
 
-__all__ = ["FOLDER", "JSON", "cell_path", "document_of"]
+__all__ = ["FOLDER", "JSON", "cell_path", "document_of", "failed_rows", "rows_of"]
 
 JSON = "table.json"
 FOLDER = "cells"
@@ -49,7 +49,7 @@ def document_of(
     rows = [
         row
         for cell, planned in parts
-        for row in _rows(cell, planned, journal, laws, suite.suite.baseline[0])
+        for row in rows_of(cell, planned, journal, laws, suite.suite.baseline[0])
     ]
     made = [*parts, *((screen.cell, of) for screen, of in screens)]
     rates = {"rate": asked.rate} if asked.rate is not None else {}
@@ -90,18 +90,25 @@ def document_of(
             {"cell": cell.name, **row} for cell, planned in parts for row in warnings(planned)
         ],
         "failed": [
-            {
-                "cell": cell.name,
-                "column": str(entry.values[VARIANT]),
-                "replication": failure.key.replication,
-                "seed": failure.key.seed,
-                "reason": failure.reason,
-                "scenario": cell_path(cell.name, str(entry.values[VARIANT])),
-            }
-            for cell, planned in made
-            for entry, failure in failures(cell.sweep, planned, journal)
+            {**row, "scenario": cell_path(row["cell"], row["column"])}
+            for row in failed_rows(made, journal)
         ],
     }
+
+
+def failed_rows(parts: Iterable[Part], journal: Journal) -> list[dict[str, Any]]:
+    """A row for each run that gave no result, and why."""
+    return [
+        {
+            "cell": cell.name,
+            "column": str(entry.values[VARIANT]),
+            "replication": failure.key.replication,
+            "seed": failure.key.seed,
+            "reason": failure.reason,
+        }
+        for cell, planned in parts
+        for entry, failure in failures(cell.sweep, planned, journal)
+    ]
 
 
 def _screening(
@@ -146,7 +153,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _rows(
+def rows_of(
     cell: Cell,
     planned: Sequence[Planned],
     journal: Journal,

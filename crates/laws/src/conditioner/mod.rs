@@ -4,6 +4,7 @@ mod adaptive_token_bucket;
 mod ar_meter;
 pub(crate) mod bucket;
 mod drtcm;
+mod ecn_bleaching;
 mod efci;
 mod excess_meter;
 mod fixed;
@@ -48,6 +49,7 @@ pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
     adaptive_token_bucket::ENTRY,
     ar_meter::ENTRY,
     drtcm::ENTRY,
+    ecn_bleaching::ENTRY,
     efci::ENTRY,
     excess_meter::ENTRY,
     fixed::ENTRY,

@@ -1,32 +1,41 @@
 //! Headers of captured packets: Ethernet, IPv4, TCP and UDP, with their checksums.
 
+use std::net::SocketAddr;
+
 use etherparse::{
     Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TransportHeader, UdpHeader,
     ether_type,
 };
 use forebay_network::{Ecn, SackBlocks};
 
-/// The most bytes of a packet that are kept: all headers with the longest TCP options.
+/// The most bytes of a packet without data that are kept: all headers with the longest TCP options.
 pub(super) const MAX_KEPT_BYTES: usize =
     Ethernet2Header::LEN + Ipv4Header::MIN_LEN + TcpHeader::MAX_LEN;
 
 /// The longest options of TCP.
 const MAX_OPTION_BYTES: usize = TcpHeader::MAX_LEN - TcpHeader::MIN_LEN;
-/// The data of every packet, which are not kept.
+/// The data of every packet whose stack is a model, which are not kept.
 static DATA: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
 /// One end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct End {
-    /// The number of its node.
-    pub(super) node: u32,
-    pub(super) port: u16,
+    address: [u8; 4],
+    port: u16,
 }
 
 impl End {
-    /// Its IPv4 address: 10.0.0.1 of the first node, and so on.
-    fn address(self) -> [u8; 4] {
-        ((10 << 24) | ((self.node + 1) & 0xff_ffff)).to_be_bytes()
+    /// A port of node `number`: 10.0.0.1 is the address of the first node, and so on.
+    pub(super) const fn of_node(number: u32, port: u16) -> Self {
+        Self { address: ((10 << 24) | ((number + 1) & 0xff_ffff)).to_be_bytes(), port }
+    }
+
+    /// The end at an address of IPv4; `None` for another.
+    pub(super) fn at(address: SocketAddr) -> Option<Self> {
+        match address {
+            SocketAddr::V4(v4) => Some(Self { address: v4.ip().octets(), port: v4.port() }),
+            SocketAddr::V6(_) => None,
+        }
     }
 }
 
@@ -63,39 +72,51 @@ pub(super) fn tcp(envelope: &Envelope, segment: &Tcp) -> (Vec<u8>, u32) {
     let mut header = segment.header.clone();
     (header.source_port, header.destination_port) = (envelope.from.port, envelope.to.port);
     header.set_options_raw(&options(segment)).expect("options fit");
-    packet(envelope, IpNumber::TCP, TransportHeader::Tcp(header), segment.data)
+    let header = TransportHeader::Tcp(header);
+    let longest = DATA.len() - Ipv4Header::MIN_LEN - header.header_len();
+    let data = usize::try_from(segment.data).unwrap_or(longest).min(longest);
+    packet(envelope, IpNumber::TCP, header, &DATA[..data])
 }
 
 /// A datagram of `size` bytes with its IP header, as it is on the wire without its data, and its
 /// length with them.
 pub(super) fn udp(envelope: &Envelope, size: u16) -> (Vec<u8>, u32) {
     let data = size.saturating_sub((Ipv4Header::MIN_LEN + UdpHeader::LEN) as u16);
-    let header = UdpHeader {
+    packet(envelope, IpNumber::UDP, udp_header(envelope, data), &DATA[..usize::from(data)])
+}
+
+/// A datagram with its data, as it is on the wire.
+pub(super) fn datagram(envelope: &Envelope, data: &[u8]) -> (Vec<u8>, u32) {
+    let header = udp_header(envelope, data.len() as u16);
+    let (mut bytes, length) = packet(envelope, IpNumber::UDP, header, data);
+    bytes.extend(data);
+    (bytes, length)
+}
+
+fn udp_header(envelope: &Envelope, data: u16) -> TransportHeader {
+    TransportHeader::Udp(UdpHeader {
         source_port: envelope.from.port,
         destination_port: envelope.to.port,
         length: data + UdpHeader::LEN as u16,
         checksum: 0,
-    };
-    packet(envelope, IpNumber::UDP, TransportHeader::Udp(header), data.into())
+    })
 }
 
-/// The packet around a transport `header` with `data` bytes of data.
+/// The headers of the packet of a transport `header` with `data`, and its length.
 fn packet(
     envelope: &Envelope,
     protocol: IpNumber,
     mut header: TransportHeader,
-    data: u64,
+    data: &[u8],
 ) -> (Vec<u8>, u32) {
-    let longest = usize::from(u16::MAX) - Ipv4Header::MIN_LEN - header.header_len();
-    let data = usize::try_from(data).unwrap_or(longest).min(longest);
-    let segment = (header.header_len() + data) as u16;
-    let (from, to) = (envelope.from.address(), envelope.to.address());
+    let segment = (header.header_len() + data.len()) as u16;
+    let (from, to) = (envelope.from.address, envelope.to.address);
     // Identification 0 and Don't Fragment (RFC 6864), a time to live of 64.
-    let mut ip = Ipv4Header::new(segment, 64, protocol, from, to).expect("data were shortened");
+    let mut ip = Ipv4Header::new(segment, 64, protocol, from, to).expect("it fits into a packet");
     ip.dscp = IpDscp::try_new(envelope.class.0).expect("a DSCP has six bits");
     ip.ecn = IpEcn::try_new(envelope.class.1 as u8).expect("the ECN field has two bits");
     ip.header_checksum = ip.calc_header_checksum();
-    header.update_checksum_ipv4(&ip, &DATA[..data]).expect("data were shortened");
+    header.update_checksum_ipv4(&ip, data).expect("it fits into a packet");
     // Addresses that are administered locally.
     let [source, destination] = envelope.hop.map(|node| {
         let [a, b, c, d] = (node + 1).to_be_bytes();
@@ -106,7 +127,7 @@ fn packet(
     bytes.extend(ethernet.to_bytes());
     bytes.extend(ip.to_bytes());
     header.write(&mut bytes).expect("memory takes what is written");
-    let length = bytes.len() + data;
+    let length = bytes.len() + data.len();
     (bytes, length as u32)
 }
 
@@ -163,8 +184,8 @@ mod tests {
     use forebay_network::EcnCounts;
 
     const ENVELOPE: Envelope = Envelope {
-        from: End { node: 0, port: 49_152 },
-        to: End { node: 1, port: 49_152 },
+        from: End::of_node(0, 49_152),
+        to: End::of_node(1, 49_152),
         hop: [0, 1],
         class: (46, Ecn::NotEct),
     };
@@ -188,6 +209,17 @@ mod tests {
         // 14 B of Ethernet, 20 B of IP, 20 B of TCP and 12 B of timestamps.
         assert_eq!((bytes.len(), length), (66, 66 + 1448));
         assert_eq!(sum(&[&bytes[26..], &[0, 6], &1480_u16.to_be_bytes()].concat()), 0);
+    }
+
+    /// The data of a real stack are in its packets, and count in their checksums.
+    #[test]
+    fn real_data_are_kept() {
+        let (bytes, length) = datagram(&ENVELOPE, b"data!");
+        assert_eq!((bytes.len(), length, &bytes[42..]), (47, 47, &b"data!"[..]));
+        // An odd byte is padded with zero (RFC 768).
+        assert_eq!(sum(&[&bytes[26..], &[0, 0, 17, 0, 13]].concat()), 0);
+        let real = End::at("10.0.0.2:49152".parse().unwrap());
+        assert_eq!((real, End::at("[::1]:1".parse().unwrap())), (Some(ENVELOPE.to), None));
     }
 
     /// Options always fit into the header: with timestamps, counts of ECN and two blocks, 10, 11

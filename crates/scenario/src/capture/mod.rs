@@ -16,7 +16,7 @@ use forebay_elements::tcp::{EcnEcho, TcpParameters};
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{
     Context, Counters, Destination, Element, LogicalProcess, Lookahead, Observation, Observer,
-    OwnCount, Packet, PacketKind, SackBlocks,
+    OwnCount, Packet, PacketKind, Payload, SackBlocks,
 };
 use forebay_parameters::{Length, Problem, Section, did_you_mean};
 use forebay_units::{Rate, Span, Time};
@@ -336,7 +336,7 @@ struct Captured {
     at: Time,
     way: Way,
     start: usize,
-    kept: u8,
+    kept: u16,
     length: u32,
 }
 
@@ -345,13 +345,22 @@ impl Capture {
     fn file(mut self) -> Vec<u8> {
         self.packets.sort_by_key(|packet| packet.at);
         let writer = format!("Forebay {}", crate::VERSION);
-        let mut file = pcapng::begin(&self.name, &writer, headers::MAX_KEPT_BYTES as u32);
+        let most = self.packets.iter().map(|packet| packet.kept).max().unwrap_or_default();
+        let most = headers::MAX_KEPT_BYTES.max(usize::from(most)) as u32;
+        let mut file = pcapng::begin(&self.name, &writer, most);
         for Captured { at, way, start, kept, length } in self.packets {
             let bytes = &self.bytes[start..start + usize::from(kept)];
             pcapng::add(&mut file, &Frame { time: at.ps() / 1000, way, bytes, length });
         }
         file
     }
+}
+
+/// What travels beside a packet.
+#[derive(Clone, Copy, Default)]
+struct Beside<'p> {
+    blocks: SackBlocks,
+    payload: Option<&'p Payload>,
 }
 
 /// The captures of a run.
@@ -389,36 +398,43 @@ impl Recorder {
         }
     }
 
-    /// `packet`, with these SACK blocks if it is an acknowledgement, has arrived behind `points`.
-    fn arrived(&mut self, now: Time, packet: &Packet, blocks: SackBlocks, points: &[Point]) {
+    /// `packet`, with what is beside it, has arrived behind `points`.
+    fn arrived(&mut self, now: Time, packet: &Packet, beside: Beside<'_>, points: &[Point]) {
         for point in points {
             if self.files[point.file].packets.len() == self.most {
                 continue;
             }
-            let (bytes, length) = self.headers(packet, blocks, point);
+            let (bytes, length) = self.bytes(packet, beside, point);
             let file = &mut self.files[point.file];
             let at = point.before.time(now, packet);
-            let (start, kept) = (file.bytes.len(), bytes.len() as u8);
+            let (start, kept) = (file.bytes.len(), bytes.len() as u16);
             file.packets.push(Captured { at, way: point.way, start, kept, length });
             file.bytes.extend(bytes);
         }
     }
 
-    fn headers(&self, packet: &Packet, blocks: SackBlocks, point: &Point) -> (Vec<u8>, u32) {
+    /// The bytes of `packet` that are kept, and its length: headers, and the data of a real stack.
+    fn bytes(&self, packet: &Packet, beside: Beside<'_>, point: &Point) -> (Vec<u8>, u32) {
         /// The first of the dynamic ports, and how many there are (RFC 6335, section 6).
         const PORTS: (u16, u32) = (49_152, 16_384);
         let flow = packet.flow.number();
         let facts = self.facts(packet);
         let port = |number: u32| PORTS.0 + (number % PORTS.1) as u16;
-        let from = End { node: facts.nodes[0], port: port(flow) };
-        let to = End { node: facts.nodes[1], port: port(flow / PORTS.1) };
-        let (from, to) = if packet.is_feedback() { (to, from) } else { (from, to) };
         let class = (packet.dscp(), packet.ecn());
+        if let Some(Payload { from, to, bytes }) = beside.payload
+            && let (Some(from), Some(to)) = (End::at(*from), End::at(*to))
+        {
+            let envelope = Envelope { from, to, hop: point.hop, class };
+            return headers::datagram(&envelope, bytes);
+        }
+        let from = End::of_node(facts.nodes[0], port(flow));
+        let to = End::of_node(facts.nodes[1], port(flow / PORTS.1));
+        let (from, to) = if packet.is_feedback() { (to, from) } else { (from, to) };
         let envelope = Envelope { from, to, hop: point.hop, class };
         let plain = matches!(packet.kind(), PacketKind::Data | PacketKind::Syn | PacketKind::Ack);
         match (&facts.tcp, self.connections.get(&flow)) {
             (Some(tcp), Some(numbering)) if plain => {
-                headers::tcp(&envelope, &tcp.segment(packet, numbering, blocks))
+                headers::tcp(&envelope, &tcp.segment(packet, numbering, beside.blocks))
             }
             _ => headers::udp(&envelope, packet.size),
         }
@@ -442,7 +458,7 @@ impl Observer for Tap {
             Observation::Delivered { packet, .. } => {
                 let mut recorder = self.recorder();
                 if let Some(points) = recorder.sinks.get(&packet.route.index()).cloned() {
-                    recorder.arrived(now, packet, SackBlocks::default(), &points);
+                    recorder.arrived(now, packet, Beside::default(), &points);
                 }
             }
             _ => {}
@@ -487,8 +503,10 @@ impl Element for Tapped {
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if let Some(points) = self.points.get(&packet.route.index()) {
-            let blocks = cx.sack_blocks().get(packet.sack_slot());
-            self.tap.recorder().arrived(cx.now(), packet, blocks, points);
+            let (now, slot) = (cx.now(), packet.sack_slot());
+            let table = cx.sack_blocks();
+            let beside = Beside { blocks: table.get(slot), payload: table.payload(slot) };
+            self.tap.recorder().arrived(now, packet, beside, points);
         }
         self.element.receive(packet, cx);
     }

@@ -1,0 +1,1 @@
+"""Stacks on networks: a table of protocol stacks, each on every network, with replications."""
