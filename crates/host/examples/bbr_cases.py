@@ -7,7 +7,7 @@ The suite `bbr-draft` gives scenarios, pilot runs and judgements; the program ru
 with noq in the place of the flow under test, and shows its state. It prints a table of Markdown.
 """
 
-# ruff: noqa: E402 (the suite's sizes are set before its functions are read)
+# ruff: noqa: T201, TID253 (it is a program that prints, and reads series)
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def main() -> None:
         # With a pilot run each: noq draws when it probes from the operating system.
         asked = Asked(laws=laws, cells=options.cells, replications=1, seed=seed)
         with tempfile.TemporaryDirectory() as place, Journal(Path(place), "") as journal:
-            parts = [(cell, plan(cell.sweep)) for cell in cells_of(folder, definition, asked)]
-            parts = settled(parts, laws, "noq", journal, where)
+            asked_for = [(cell, plan(cell.sweep)) for cell in cells_of(folder, definition, asked)]
+            parts = settled(asked_for, laws, "noq", journal, where)
             run_all([(cell.sweep, planned) for cell, planned in parts], "noq", journal, where)
             for cell, planned in parts:
                 answers = found.setdefault((cell.file.section, cell.name), [])

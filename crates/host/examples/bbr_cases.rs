@@ -17,7 +17,7 @@ use forebay_units::quantity::{parse_size, parse_span};
 use proto::congestion::Bbr3;
 use serde_json::{Value, json};
 
-/// What `Bbr3` shows of itself by `Debug`, up to its packets, and so all that the draft names.
+/// The text that `Bbr3` shows by `Debug`, up to its packets: all quantities that the draft names.
 #[derive(Default)]
 struct Shown(String);
 

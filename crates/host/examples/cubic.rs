@@ -23,7 +23,8 @@ fn main() {
         rows
     };
     println!(
-        "| stack | loss | before | after | ratio | W_max | K | 95 % of W_max, eq. 1 | 95 % of W_max | first growth | furthest from eq. 1 |"
+        "| stack | loss | before | after | ratio | W_max | K | 95 %, eq. 1 | 95 % | first growth | \
+         furthest from eq. 1 |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (name, windows) in rows(&LONG) {
@@ -31,7 +32,8 @@ fn main() {
             let (apart, at) = epoch.distance();
             let time = |time: Option<f64>| time.map_or("never".to_owned(), |t| format!("{t:.2} s"));
             println!(
-                "| {name} | {number} | {:.1} | {:.1} | {:.3} | {:.1} | {:.2} s | {:.2} s | {} | {} | {:+.1} % at {at:.2} s |",
+                "| {name} | {number} | {:.1} | {:.1} | {:.3} | {:.1} | {:.2} s | {:.2} s | \
+                 {} | {} | {:+.1} % at {at:.2} s |",
                 epoch.before,
                 epoch.after,
                 epoch.after / epoch.before,
@@ -44,16 +46,16 @@ fn main() {
             );
         }
     }
-    println!("\n| stack | before | after | growth below | growth above |");
+    println!("\n| stack | before | after | below `before` | above it |");
     println!("| --- | --- | --- | --- | --- |");
     for (name, windows) in rows(&SHORT) {
         for epoch in epochs(&windows, SHORT.rtt) {
-            let prior = epoch.reaches(epoch.before);
-            let to = prior.unwrap_or(0.3);
-            let below = epoch.growth(SHORT.rtt, 3.0 * SHORT.rtt, to);
-            let above = epoch.growth(SHORT.rtt, to + SHORT.rtt, to + 0.5);
+            let prior = epoch.reaches(epoch.before).expect("it gets there");
+            let growth = |from, to| epoch.growth(SHORT.rtt, from, to).expect("it grows further");
+            let below = growth(3.0 * SHORT.rtt, prior);
+            let above = growth(prior + SHORT.rtt, prior + 51.0 * SHORT.rtt);
             println!(
-                "| {name} | {:.1} | {:.1} | {below:.3?} | {above:.3?} | {prior:?} |",
+                "| {name} | {:.1} | {:.1} | {below:.2} | {above:.2} |",
                 epoch.before, epoch.after
             );
         }

@@ -13,23 +13,13 @@ use forebay_units::Time;
 use crate::endpoint::{App, Both, Endpoint, Party};
 use crate::error::HostError;
 use crate::host::{Departure, Host, HostRef, Trace};
-use crate::report::{HostReport, Report};
+use crate::report::{HostId, HostReport, Report};
 use crate::script::{Log, Script, Scripted};
 use crate::stack::{Stack, Transfer};
 use crate::transport::{FlowEnd, GroupEnds, between, with_hosts};
 
 /// UDP port of every host, that of HTTP/3 in examples of QUIC stacks.
 const PORT: u16 = 4433;
-
-/// A host of a [`Network`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct HostId(usize);
-
-impl HostId {
-    pub(crate) fn index(self) -> usize {
-        self.0
-    }
-}
 
 /// A stack with its application, which becomes a host where it is attached.
 pub struct Member(Box<dyn Party>);
@@ -70,7 +60,7 @@ struct Attached {
     start: Time,
     /// True if it has the place of an end of a flow of the scenario.
     taken: bool,
-    /// What becomes of the datagrams that it sends to another host.
+    /// The script of the datagrams that it sends to another host.
     script: Option<(usize, Script)>,
 }
 
@@ -463,8 +453,8 @@ impl Wired {
             let nodes = attached.addresses.into_iter().map(|(_, node)| node).collect();
             reports.push(HostReport::of(&host, nodes, scenario.duration()));
             let script = host.script.take();
-            if let Some(unmet) = script.as_ref().and_then(Scripted::unmet) {
-                return Err(HostError::Wrong(format!("script of host {} {unmet}", host.name)));
+            if let Some(reason) = script.as_ref().and_then(Scripted::unfollowed) {
+                return Err(HostError::Wrong(format!("script of host {} {reason}", host.name)));
             }
             logs.push(script.map(|script| script.log).unwrap_or_default());
         }
@@ -487,17 +477,6 @@ impl Wired {
                 breach.numbers
             ))),
         }
-    }
-}
-
-impl Report {
-    /// Report on `host`.
-    ///
-    /// # Panics
-    /// If it is a host of another network.
-    #[must_use]
-    pub fn host(&self, host: HostId) -> &HostReport {
-        &self.hosts[host.0]
     }
 }
 

@@ -201,7 +201,7 @@ impl Scripted {
     }
 
     /// Reason why the script did not do all that it says, if it did not.
-    pub(crate) fn unmet(&self) -> Option<String> {
+    pub(crate) fn unfollowed(&self) -> Option<String> {
         let sent = self.log.sent.len() as u64;
         let beyond = self.script.fates.keys().find(|number| !(1..=sent).contains(*number))?;
         Some(format!(
@@ -236,7 +236,7 @@ mod tests {
         assert!("hold 3".parse::<Script>().is_err_and(|error| error.starts_with("line 1: ")));
     }
 
-    /// A script that names a datagram that was never sent is not met.
+    /// A script that names a datagram that was never sent has not been followed.
     #[test]
     fn datagrams_that_were_not_sent_are_reported() {
         let at = |number| Scripted {
@@ -248,7 +248,7 @@ mod tests {
             let mut scripted = at(number);
             let came = scripted.send(Time::ZERO, 9, Ecn::NotEct, BTreeMap::new());
             assert_eq!(came.lost, fate);
-            assert_eq!(scripted.unmet().is_none(), fate);
+            assert_eq!(scripted.unfollowed().is_none(), fate);
         }
     }
 }

@@ -73,7 +73,7 @@ fn stacks_stay_below_renos_growth_on_short_paths() {
     let growth = |windows: &[(f64, f64)]| {
         let epochs = epochs(windows, SHORT.rtt);
         let from = epochs[0].reaches(epochs[0].before).expect("it gets there") + SHORT.rtt;
-        epochs[0].growth(SHORT.rtt, from, from + 50.0 * SHORT.rtt).expect("it goes on")
+        epochs[0].growth(SHORT.rtt, from, from + 50.0 * SHORT.rtt).expect("it grows further")
     };
     for stack in stacks() {
         let growth = growth(&of_stack(&*stack, &SHORT));

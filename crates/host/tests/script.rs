@@ -137,8 +137,8 @@ fn a_mark_reduces_the_window_without_retransmission() {
     }
 }
 
-/// The last datagram of data has none behind it that would show its loss: a probe is sent when the
-/// probe timeout has passed since (RFC 9002, section 6.2.1), and brings it.
+/// A lost last datagram is repaired by a probe when the probe timeout has passed since it was sent
+/// (RFC 9002, section 6.2.1), as none comes behind it that would show its loss.
 ///
 /// The timeout is `smoothed_rtt + max(4 * rttvar, kGranularity) + max_ack_delay`: 1 ms and 25 ms
 /// beside the smoothed round-trip time. `rttvar` is too small to count: it begins at half the first
@@ -158,8 +158,8 @@ fn a_lost_tail_is_repaired_after_the_probe_timeout() {
         let waited = probe.time.seconds() - lost.time.seconds();
         assert!((waited - timeout).abs() < 1e-4, "{}: {waited} {timeout}", stack.name());
         assert_eq!(download.report.hosts[1].delivered, 300_000);
-        // Section 6.2: "A PTO timer expiration event does not indicate packet loss". That comes with
-        // the acknowledgement of the probe.
+        // Section 6.2: "A PTO timer expiration event does not indicate packet loss". That comes
+        // with the acknowledgement of the probe.
         assert_eq!(probe.probe("cwnd_bytes"), lost.probe("cwnd_bytes"), "{}", stack.name());
     }
 }
@@ -181,9 +181,9 @@ fn reordering_below_the_packet_threshold_changes_nothing() {
     }
 }
 
-/// A finding: when a datagram that was deemed lost arrives after all, noq takes its reduction back, as
-/// RFC 9438 allows in section 4.9.2, and quinn does not: the window is below what it was a round
-/// trip later, by three tenths less what slow start, which has ended, would have given.
+/// A finding: when a datagram that was deemed lost arrives after all, noq takes its reduction
+/// back, as RFC 9438 allows in section 4.9.2, and quinn does not: a round trip later its window is
+/// still below what it was.
 #[test]
 fn noq_takes_the_reduction_for_a_spurious_loss_back() {
     for (stack, taken_back) in stacks().iter().zip([false, true]) {
@@ -193,7 +193,7 @@ fn noq_takes_the_reduction_for_a_spurious_loss_back() {
         let mut seen = late.received.iter().filter(|it| it.probes.contains_key("cwnd_bytes"));
         let reduced = seen.find(|it| it.probe("cwnd_bytes") == after).expect("it was reduced");
         let until = reduced.time + Span::from_ms(40);
-        let later = seen.take_while(|it| it.time <= until).last().expect("the flow goes on");
+        let later = seen.take_while(|it| it.time <= until).last().expect("the flow has data");
         let back = later.probe("cwnd_bytes") >= before;
         assert_eq!(back, taken_back, "{}: {before} {after} {later:?}", stack.name());
     }

@@ -29,7 +29,7 @@ pub const LONG: Cell = Cell { rtt: 0.1, losses: &[0.65, 8.0, 12.0], length: 20.0
 /// A short path: the estimate of Reno's window is above the cubic function.
 pub const SHORT: Cell = Cell { rtt: 0.01, losses: &[0.045], length: 1.2 };
 
-/// A reduction of the window, and how that goes on until the next one. Windows are in segments,
+/// A reduction of the window, and the window from there to the next one. Windows are in segments,
 /// times in seconds since the reduction.
 #[derive(Debug)]
 pub struct Epoch {
@@ -148,7 +148,7 @@ pub fn of_stack(stack: &dyn Stack, cell: &Cell) -> Vec<(f64, f64)> {
         // Up to the loss both runs are the same.
         let (report, server) = run(&script, loss + 0.1);
         let next = report.sent(server).iter().find(|sent| sent.time.seconds() >= *loss);
-        script = script.lose(next.expect("the flow goes on").number);
+        script = script.lose(next.expect("the flow has data").number);
     }
     let (report, server) = run(&script, cell.length);
     let received = report.received(server).iter();
