@@ -21,9 +21,11 @@ pub mod quic;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod quic_tls;
 mod report;
+pub mod script;
 mod stack;
 pub mod table;
 mod transport;
+mod wired;
 
 pub use clock::Clock;
 pub use endpoint::{App, Datagram, Endpoint, Progress, Transmit};
@@ -34,8 +36,9 @@ pub use forebay_scenario::Limits;
 pub use forebay_scenario::RunResult;
 pub use forebay_units::{Span, Time};
 pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS, fail};
-pub use network::{HostId, Network};
-pub use report::{HostReport, Report};
+pub use network::Network;
+pub use report::{HostId, HostReport, Report};
+pub use script::Script;
 pub use stack::{Member, Stack, Transfer};
 
 /// The name in the certificate for tests.

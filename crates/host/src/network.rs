@@ -5,27 +5,24 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use forebay_network::Ecn;
 use forebay_parameters::{Node, Registry, Table, Value};
 use forebay_scenario::{Control, FileText, Limits, Report as Invariants, RunOptions, Scenario};
 use forebay_units::Time;
 
 use crate::endpoint::{App, Endpoint};
 use crate::error::HostError;
-use crate::host::{Departure, Host, HostRef, Trace};
-use crate::report::{HostReport, Report};
+use crate::host::{Host, HostRef, Trace};
+use crate::report::{HostId, Report};
+use crate::script::{Log, Script, Scripted};
 use crate::stack::{Member, Stack, Transfer};
-use crate::transport::{FlowEnd, GroupEnds, between, path_of, with_hosts};
+use crate::transport::{FlowEnd, GroupEnds, path_of, with_hosts};
+use crate::wired::{Wired, difference};
 
 /// UDP port of every host, that of HTTP/3 in examples of QUIC stacks.
 const PORT: u16 = 4433;
 
 /// Reader of files that a scenario names.
 type Files = Arc<dyn Fn(&str) -> Result<FileText, String> + Send + Sync>;
-
-/// A host of a [`Network`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct HostId(usize);
 
 /// A scenario in which real protocol stacks are hosts: links, queue laws, cross traffic, recordings
 /// are those of any scenario.
@@ -57,6 +54,8 @@ struct Attached {
     start: Time,
     /// True if it has the place of an end of a flow of the scenario.
     taken: bool,
+    /// The script of the datagrams that it sends to another host.
+    script: Option<(usize, Script)>,
 }
 
 /// A group of flows of the scenario whose flows are connections of a stack: two hosts each.
@@ -185,8 +184,8 @@ impl Network {
     /// Make a host at `node` without a stack, of a group that was taken over or not.
     fn place(&mut self, name: String, node: &str, taken: bool) -> HostId {
         let addresses = vec![(self.next_address(), node.to_owned())];
-        let (member, moves, start) = (None, Vec::new(), Time::ZERO);
-        self.hosts.push(Attached { name, member, addresses, moves, start, taken });
+        let (member, moves, start, script) = (None, Vec::new(), Time::ZERO, None);
+        self.hosts.push(Attached { name, member, addresses, moves, start, taken, script });
         HostId(self.hosts.len() - 1)
     }
 
@@ -272,6 +271,21 @@ impl Network {
         }
         self.taken.push(Taken { group: group.to_owned(), pairs, bytes });
         Ok(self)
+    }
+
+    /// The servers and clients of the flows of `group`, which was taken over.
+    #[must_use]
+    pub fn pairs_of(&self, group: &str) -> Vec<[HostId; 2]> {
+        let taken = self.taken.iter().filter(|taken| taken.group == group);
+        taken.flat_map(|taken| &taken.pairs).map(|pair| pair.map(HostId)).collect()
+    }
+
+    /// Have the datagrams that `from` sends to `to` fare as `script` says, and log what both
+    /// exchange there: [`Report::sent`] and [`Report::received`] of `from`. A host has one script,
+    /// the last.
+    pub fn script(&mut self, from: HostId, to: HostId, script: Script) -> &mut Self {
+        self.hosts[from.0].script = Some((to.0, script));
+        self
     }
 
     /// Run it with the scenario's own seed, or with `seed`.
@@ -430,15 +444,25 @@ impl Network {
         let pairs = self.pairs();
         let scenario = self.scenario_of(&pairs)?;
         let mut hosts = Vec::new();
+        let addresses: Vec<Vec<SocketAddr>> = self
+            .hosts
+            .iter()
+            .map(|host| host.addresses.iter().map(|(address, _)| *address).collect())
+            .collect();
         for (number, attached) in self.hosts.iter_mut().enumerate() {
             let Some(member) = attached.member.take() else {
                 let message = format!("host {}: no stack was put there", attached.name);
                 return Err(HostError::Wrong(message));
             };
             let mut host = Host::new(attached.name.clone(), number, member.party());
-            host.addresses = attached.addresses.iter().map(|(address, _)| *address).collect();
+            host.addresses.clone_from(&addresses[number]);
             (host.moves, host.start) = (attached.moves.clone(), attached.start);
             host.trace = trace.map(Arc::clone);
+            host.script = attached.script.take().map(|(peer, script)| Scripted {
+                script,
+                peer: addresses[peer].clone(),
+                log: Log::default(),
+            });
             hosts.push(HostRef::new(host));
         }
         let end = |host: usize, address| FlowEnd { host: hosts[host].clone(), address };
@@ -459,82 +483,11 @@ impl Network {
             );
         }
         let Self { hosts: attached, record, replication, limits, .. } = self;
+        let at = |host: Attached| host.addresses.into_iter().map(|(_, node)| node).collect();
+        let nodes = attached.into_iter().map(at).collect();
         let options = RunOptions { replication, record, limits, ..RunOptions::default() };
-        Ok(Wired { scenario, groups, hosts, attached, options })
+        Ok(Wired { scenario, groups, hosts, nodes, options })
     }
-}
-
-/// A network whose hosts are ready.
-struct Wired {
-    scenario: Scenario,
-    groups: BTreeMap<String, GroupEnds>,
-    hosts: Vec<HostRef>,
-    attached: Vec<Attached>,
-    options: RunOptions,
-}
-
-impl Wired {
-    fn run(self, seed: Option<u64>, control: &Control) -> Result<Report, HostError> {
-        let Self { scenario, groups, hosts, attached, options } = self;
-        let options = RunOptions { seed, ..options };
-        let (result, tables) = between(groups, || scenario.run(&options, control))?;
-        let hosts = hosts.iter().zip(attached).map(|(host, attached)| {
-            let nodes = attached.addresses.into_iter().map(|(_, node)| node).collect();
-            HostReport::of(&host.lock(), nodes, scenario.duration())
-        });
-        Ok(Report { hosts: hosts.collect(), result, tables })
-    }
-
-    /// Repeat the run of `report`, watched.
-    fn check(
-        self,
-        seed: Option<u64>,
-        control: &Control,
-        report: &Report,
-    ) -> Result<Invariants, HostError> {
-        let Self { scenario, groups, options, .. } = self;
-        let options = RunOptions { seed, record: false, ..options };
-        Ok(between(groups, || scenario.check(&options, control, &report.result))?)
-    }
-}
-
-impl Report {
-    /// Report on `host`.
-    ///
-    /// # Panics
-    /// If it is a host of another network.
-    #[must_use]
-    pub fn host(&self, host: HostId) -> &HostReport {
-        &self.hosts[host.0]
-    }
-}
-
-/// The first datagram in which two runs differ, in words.
-fn difference(one: &[Departure], other: &[Departure], report: &Report) -> Option<String> {
-    let place = match one.iter().zip(other).position(|(one, other)| one != other) {
-        Some(place) => place,
-        None if one.len() == other.len() => return None,
-        None => one.len().min(other.len()),
-    };
-    let show = |departure: Option<&Departure>| match departure {
-        None => "none".to_owned(),
-        Some(Departure { time, host, size, class: (dscp, ecn) }) => {
-            let name = &report.hosts[*host].name;
-            let ecn = match ecn {
-                Ecn::NotEct => "not ECT",
-                Ecn::Ect0 => "ECT(0)",
-                Ecn::Ect1 => "ECT(1)",
-                Ecn::Ce => "CE",
-            };
-            format!("{size} B from {name} at {} s (DSCP {dscp}, {ecn})", time.seconds())
-        }
-    };
-    Some(format!(
-        "two runs of the same seed differ in datagram {place}: {} in the first, {} in the second; \
-         a stack uses a clock or random numbers of its own",
-        show(one.get(place)),
-        show(other.get(place))
-    ))
 }
 
 /// Bytes that each flow of `group` transfers; `None` without end.

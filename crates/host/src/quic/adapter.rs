@@ -150,6 +150,11 @@ impl Quic {
         self.connections.get_mut(&number)
     }
 
+    /// Its connections.
+    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
+        self.connections.values()
+    }
+
     /// The next event of a connection, with the number of that.
     pub fn poll(&mut self) -> Option<(usize, Event)> {
         let mut all = self.connections.iter_mut();

@@ -1,7 +1,7 @@
 //! Hosts on networks, with a small protocol.
 
 use super::windowed::{Count, DATA, Idle, LINE, Send, Windowed};
-use forebay_host::{Ecn, HostId, Network, Report, Span, Time};
+use forebay_host::{Ecn, HostId, Member, Network, Report, Script, Span, Time};
 
 /// A sender at `a` of `left` datagrams with a window of `window`, and a receiver at `b`.
 fn pair(text: &str, window: usize, left: u64) -> (Network, [HostId; 2]) {
@@ -170,4 +170,19 @@ fn captures_have_real_bytes() {
     let file = report.capture("line").unwrap();
     let data = [0x5a_u8; 100];
     assert!(file.windows(100).any(|window| window == data), "the payload is in the file");
+}
+
+/// A script that marks a datagram which is not capable of ECN ends the run: no queue would mark it.
+#[test]
+fn a_mark_needs_a_datagram_that_is_capable_of_ecn() {
+    let mut network = Network::from_toml(LINE);
+    let [from, to] = ["a", "b"].map(|node| network.reserve(node));
+    let peer = network.address(to);
+    network.put(from, Member::new(Windowed::sender(peer, 2, 4), Idle));
+    network.put(to, Member::new(Windowed::default(), Idle));
+    network.script(from, to, Script::new().mark(2));
+    let error = network.run(None).unwrap_err().to_string();
+    let due =
+        "host a at 0 s: its stack sends a datagram not capable of ECN that its script marks CE";
+    assert!(error.contains(due), "{error}");
 }
