@@ -1,5 +1,7 @@
 //! Findings about CUBIC of QUIC stacks, beside RFC 9438: docs/stacks/cubic.md has them in words.
 
+#![expect(clippy::disallowed_methods, reason = "bounds for comparison, which no run depends on")]
+
 #[path = "cubic/measure.rs"]
 mod measure;
 
