@@ -1,6 +1,7 @@
 //! Real protocol stacks on simulated networks, in virtual time.
 
 mod clock;
+mod difference;
 mod element;
 mod endpoint;
 mod error;

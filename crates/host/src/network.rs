@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use forebay_network::Ecn;
 use forebay_parameters::{Node, Registry, Table, Value};
 use forebay_scenario::{Control, FileText, Limits, Report as Invariants, RunOptions, Scenario};
 use forebay_units::Time;
 
+use crate::difference::difference;
 use crate::endpoint::{App, Both, Endpoint, Party};
 use crate::error::HostError;
-use crate::host::{Departure, Host, HostRef, Trace};
+use crate::host::{Host, HostRef, Trace};
 use crate::report::{HostReport, Report};
 use crate::stack::{Stack, Transfer};
 use crate::transport::{FlowEnd, GroupEnds, between, with_hosts};
@@ -513,34 +513,6 @@ impl Report {
     pub fn host(&self, host: HostId) -> &HostReport {
         &self.hosts[host.0]
     }
-}
-
-/// The first datagram in which two runs differ, in words.
-fn difference(one: &[Departure], other: &[Departure], report: &Report) -> Option<String> {
-    let place = match one.iter().zip(other).position(|(one, other)| one != other) {
-        Some(place) => place,
-        None if one.len() == other.len() => return None,
-        None => one.len().min(other.len()),
-    };
-    let show = |departure: Option<&Departure>| match departure {
-        None => "none".to_owned(),
-        Some(Departure { time, host, size, class: (dscp, ecn) }) => {
-            let name = &report.hosts[*host].name;
-            let ecn = match ecn {
-                Ecn::NotEct => "not ECT",
-                Ecn::Ect0 => "ECT(0)",
-                Ecn::Ect1 => "ECT(1)",
-                Ecn::Ce => "CE",
-            };
-            format!("{size} B from {name} at {} s (DSCP {dscp}, {ecn})", time.seconds())
-        }
-    };
-    Some(format!(
-        "two runs of the same seed differ in datagram {place}: {} in the first, {} in the second; \
-         a stack uses a clock or random numbers of its own",
-        show(one.get(place)),
-        show(other.get(place))
-    ))
 }
 
 /// Bytes that each flow of `group` transfers; `None` without end.
