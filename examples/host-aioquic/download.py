@@ -39,10 +39,10 @@ def main() -> None:
             quic = results.values("groups", "server-client", "p95_delay_s")[number]
             other = results.values("groups", "tcp", "p95_delay_s")[number]
             print(
-                f"aioquic {congestion}: {client.delivered / 1e6:g} MB in {client.finished_s:.2f} s, "
-                f"{client.goodput_bps / 1e6:.2f} Mbit/s, {client.goodput_bps / RATE:.0%} of the line; "
-                f"95th percentile of delay {1e3 * quic:.1f} ms, of TCP {1e3 * other:.1f} ms; "
-                f"digest {results.digests[number]}"
+                f"aioquic {congestion}: {client.delivered / 1e6:g} MB in {client.finished_s:.2f} s,"
+                f" {client.goodput_bps / 1e6:.2f} Mbit/s, {client.goodput_bps / RATE:.0%} of the"
+                f" line; 95th percentile of delay {1e3 * quic:.1f} ms, of TCP {1e3 * other:.1f} ms;"
+                f" digest {results.digests[number]}"
             )
 
 

@@ -11,8 +11,8 @@ pub enum HostError {
     Scenario(String),
     /// Something that was asked of the network is wrong: what was read, and what is allowed.
     Wrong(String),
-    /// The run was ended by a stack that is at fault: which host, at which time, and what it did; or
-    /// by a law from outside.
+    /// The run was ended by a stack that is at fault: which host, at which time, and what it did;
+    /// or by a law from outside.
     Stopped(String),
     /// The run exceeds a limit.
     Limit(String),

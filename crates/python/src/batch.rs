@@ -163,9 +163,9 @@ enum Outcome {
 /// `begins(packets, warnings)` is told how many packets each run is expected to send, and the
 /// warnings of its scenario, before the first begins. `done(index, document, tables)` is called
 /// on this thread as each finishes, in any order, or `failed(index, error)` with a LimitError if it
-/// exceeds a limit of its job, a LawError if a law from outside ended it, a StackError if a stack or
-/// its application did, or an EngineError if the engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops the batch:
-/// finished runs have been reported.
+/// exceeds a limit of its job, a LawError if a law from outside ended it, a StackError if a stack
+/// or its application did, or an EngineError if the engine failed on it; `tick(fractions)` about
+/// ten times a second. Ctrl-C stops the batch: finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]

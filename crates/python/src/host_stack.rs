@@ -323,8 +323,8 @@ impl Endpoint for PyStack {
 }
 
 impl Raised {
-    /// Visit the numbers by name that `source` is, or gives. The run goes on after an error, which
-    /// ends it when it is over.
+    /// Visit the numbers by name that `source` is, or gives. After an error the run continues,
+    /// and has no result.
     fn numbers(
         &self,
         party: &str,
@@ -352,7 +352,7 @@ impl Raised {
     }
 }
 
-/// What an attribute is, or, of a method, what it gives.
+/// The value of an attribute, or, of a method, the one that it gives.
 fn value_of<'py>(attribute: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if attribute.is_callable() { attribute.call0() } else { Ok(attribute.clone()) }
 }
@@ -438,7 +438,7 @@ impl App<PyStack> for PyApp {
     }
 }
 
-/// How far an application is by what `advance` gave, and the time that it wants to be woken at.
+/// Progress of an application by what `advance` gave, and the time that it wants to be woken at.
 fn progress_of(given: &Bound<'_, PyAny>) -> Result<(Progress, Option<f64>), Fault> {
     if given.is_none() {
         return Ok((Progress::Waiting, None));

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// What `program` says with `arguments`, given `input`.
+/// Output of `program` with `arguments`, given `input`.
 fn run(program: &str, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -25,7 +25,7 @@ from forebay.native import native
 
 need("forebay.host.aioquic", "aioquic")
 
-from aioquic.buffer import Buffer  # noqa: E402 (asked for above)
+from aioquic.buffer import Buffer  # type: ignore[attr-defined] # noqa: E402 (asked for above)
 from aioquic.quic.configuration import (  # noqa: E402
     SMALLEST_MAX_DATAGRAM_SIZE,
     QuicConfiguration,

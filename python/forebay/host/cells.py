@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from forebay.errors import UserError
+from forebay.extras import MissingExtraError
 from forebay.host.contract import Address, Member
 from forebay.run.jobs import Run, load, run_jobs
 
@@ -18,6 +19,10 @@ __all__ = ["Pair", "Transfer", "located", "run_cell"]
 
 GROUP = "stack"
 """The group of flows of a network whose place connections of a stack take."""
+
+
+NAMED = {"aioquic": "forebay.host.aioquic:reno"}
+"""Stacks with a name of their own, and the functions that they are."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +101,12 @@ def run_cell(
 def located(stack: str) -> Pair:
     """The stack of that name: `aioquic`, or the function in `module:function` or
     `file.py:function`. Raises `UserError` if it cannot be loaded."""
-    where, _, name = stack.rpartition(":")
+    where, _, name = NAMED.get(stack, stack).rpartition(":")
     try:
-        if stack == "aioquic":
-            from forebay.host import aioquic  # noqa: PLC0415 (needs the library)
-
-            return aioquic.pair()
         module = _loaded(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         found: Pair = getattr(module, name)
+    except MissingExtraError:
+        raise
     except (ImportError, AttributeError, ValueError, OSError, SyntaxError) as error:
         raise UserError(f"{stack}: cannot be loaded: {error}") from error
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Address", "Application", "Member", "Stack", "StackMaker", "ApplicationMaker"]
+__all__ = ["Address", "Application", "ApplicationMaker", "Member", "Stack", "StackMaker"]
 
 Address: TypeAlias = tuple[str, int]
 """An address as sockets have it: host and port."""

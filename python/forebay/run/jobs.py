@@ -129,7 +129,9 @@ class Job:
         import json
 
         if self.hosts is not None:
-            raise UserError(f"{self.name}: its hosts have stacks in Python, which stay in a process")
+            raise UserError(
+                f"{self.name}: its hosts have stacks in Python, which stay in a process"
+            )
         fields = {name: getattr(self, name) for name in Job.__annotations__ if name != "hosts"}
         fields["laws"] = self.laws or law_files()
         fields["law_timeout"] = self.law_timeout or law_timeout()
@@ -378,12 +380,7 @@ def run_jobs(
     go one after the other unless `threads` are given: the interpreter runs one at a time.
     """
     engine = native()
-    failures: list[str] = []
-    reasons: list[str] = []
-    ended: list[tuple[Job, str]] = []
-    faulty: list[tuple[Job, str]] = []
-    causes: list[BaseException | None] = []
-    exceeded: list[tuple[Job, str]] = []
+    failed: list[tuple[Job, Exception]] = []
     threads = threads or (1 if any(job.hosts is not None for job in jobs) else cores())
     if any(job.record for job in jobs):
         # The engine imports it for tables; interrupted there, it would give up with a traceback.
@@ -396,18 +393,7 @@ def run_jobs(
         done(index, run)
 
     def fail(index: int, error: Exception) -> None:
-        job = jobs[index]
-        if isinstance(error, engine.LimitError):
-            exceeded.append((job, str(error)))
-        elif isinstance(error, engine.LawError):
-            ended.append((job, str(error)))
-        elif isinstance(error, engine.StackError):
-            faulty.append((job, str(error)))
-            causes.append(error.__cause__)
-        else:
-            again = f"\nrepeat: {repeat_line(job)}" if job.command else ""
-            failures.append(f"{_repeated(job)}: {error}{again}")
-            reasons.append(str(error))
+        failed.append((jobs[index], error))
 
     memory = available_memory()
     share = None if memory is None else memory // max(1, min(threads, len(jobs)))
@@ -419,18 +405,32 @@ def run_jobs(
         engine.run_batch(natives, threads, receive, fail, tick, begins)
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
-    if failures:
+    _raise_first(engine, failed, len(jobs))
+
+
+def _raise_first(engine: Any, failed: Sequence[tuple[Job, Exception]], jobs: int) -> None:
+    """Raise what became of the runs without a result, if there are some among so many `jobs`: the
+    gravest kind, with the first run of that."""
+    kinds = (
+        (engine.LawError, LawError),
+        (engine.StackError, StackError),
+        (engine.LimitError, LimitError),
+    )
+    known = tuple(kind for kind, _ in kinds)
+    if bugs := [(job, str(error)) for job, error in failed if not isinstance(error, known)]:
+        told = [
+            f"{_repeated(job)}: {reason}" + (f"\nrepeat: {repeat_line(job)}" if job.command else "")
+            for job, reason in bugs[:3]
+        ]
         raise RunFailedError(
             "the engine failed on a run; this is a bug in Forebay, please report it to its "
-            "authors with the scenario and this message: " + "; ".join(failures[:3]),
-            reasons[0],
+            "authors with the scenario and this message: " + "; ".join(told),
+            bugs[0][1],
         )
-    if ended:
-        raise LawError(_told(ended, len(jobs)), ended[0][1])
-    if faulty:
-        raise StackError(_told(faulty, len(jobs)), faulty[0][1]) from causes[0]
-    if exceeded:
-        raise LimitError(_told(exceeded, len(jobs)), exceeded[0][1])
+    for kind, raised in kinds:
+        if found := [(job, error) for job, error in failed if isinstance(error, kind)]:
+            ended = [(job, str(error)) for job, error in found]
+            raise raised(_told(ended, jobs), ended[0][1]) from found[0][1].__cause__
 
 
 def _told(found: Sequence[tuple[Job, str]], jobs: int) -> str:

@@ -143,7 +143,7 @@ fn a_qlog_of_the_stack_has_simulated_times() {
     struct Log(Arc<Mutex<Vec<u8>>>);
     impl std::io::Write for Log {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().expect("nobody panics").extend_from_slice(bytes);
+            self.0.lock().expect("no writer panics").extend_from_slice(bytes);
             Ok(bytes.len())
         }
         fn flush(&mut self) -> std::io::Result<()> {
@@ -164,12 +164,14 @@ fn a_qlog_of_the_stack_has_simulated_times() {
     let client = quinn::Quic::client(quinn::endpoint_config(2), client);
     network.attach("client", client, quinn::Download::from(network.address(server), None));
     network.run(None).expect("it runs");
-    let log = log.0.lock().expect("nobody panics");
+    let log = log.0.lock().expect("no writer panics");
     let log = std::str::from_utf8(&log).expect("a qlog is text");
     let times: Vec<f64> = log
         .split("\"time\":")
         .skip(1)
-        .map(|rest| rest.split([',', '}']).next().expect("it goes on").parse().expect("a number"))
+        .map(|rest| {
+            rest.split([',', '}']).next().expect("a time has an end").parse().expect("a number")
+        })
         .collect();
     assert!(times.len() > 1_000, "{}", times.len());
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
