@@ -313,8 +313,8 @@ def test_random_numbers_of_a_stack_are_found() -> None:
 
 
 def test_hosts_stay_in_their_process_and_are_part_of_a_check() -> None:
-    """A network with hosts is checked with their flows, its copy has them too, and what would be
-    sent to another process says why it is not."""
+    """A network with hosts is checked with their flows, and its copy has them too. No job of it can
+    be sent to another process, which has none of its stacks: the error says so."""
     net, _ = between(lambda peer: Scripted(peer, [0.05]))
     assert "flows.a-b.stack.mtu" in net.check()["resolved"]
     copied = net.copy()

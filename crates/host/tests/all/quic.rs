@@ -130,9 +130,9 @@ delay = "40 ms"
     assert!(lte.throughput_bps * 6.0 / 1e6 > 20.0, "{lte:?}");
 }
 
+#[cfg(feature = "qlog")]
 /// A log that the stack writes itself has simulated times: with a clock that both share, its events
 /// lie between the beginning and the end of the run, which takes a fraction of that.
-#[cfg(feature = "qlog")]
 #[test]
 fn a_qlog_of_the_stack_has_simulated_times() {
     use std::sync::{Arc, Mutex};
