@@ -80,8 +80,8 @@ def test_aioquic_tells_its_window() -> None:
 
 
 def test_aioquic_survives_a_move_of_the_client() -> None:
-    """A client that changes its address keeps its connection: the server validates the new path (RFC 9000,
-    section 9) and sends there."""
+    """A client that changes its address keeps its connection: the server validates the new path
+    (RFC 9000, section 9) and sends there."""
     net = line("3 s")
     server = attach(net, "a", aioquic.server(mtu=1200), serve())
     client = attach(net, "b", aioquic.client(mtu=1200), download(server, "1 MB"))
