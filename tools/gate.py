@@ -25,7 +25,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"
-PYTEST = f"{BIN}/python -m pytest tests/python"
+PYTEST = f"{BIN}/python -m pytest -n {(os.cpu_count() or 1) + 1} --dist worksteal"
+"""One process more than there are processors: some tests wait, for browsers and time limits."""
 MODULES = ("forebay-python", "forebay-native", "own-element-engine")
 """Crates of Python modules, which have no tests of Rust."""
 CARGO_TEST = "cargo test --workspace" + "".join(f" --exclude {name}" for name in MODULES)
@@ -77,17 +78,14 @@ CHECK = (
     Part("unit tests of Rust", f"{CARGO_TEST} --quiet --lib"),
     Part("digests", f"{CARGO_TEST} --quiet --test scenarios golden"),
     Part("page of the lab", f"{QUICK_LAB} lab/build.sh", of_lab=True),
-    Part("tests of Python", f'{PYTEST} -m "not long" -n 2 --dist worksteal'),
+    Part("tests of Python", f'{PYTEST} -m "not long" tests/python'),
 )
 TEST = (
     *CHECK,
     Part("tests of whole runs", f"{CARGO_TEST} --quiet --test '*'"),
     Part("tests in documentation", f"{CARGO_TEST} --quiet --doc"),
-    Part(
-        "tests of proofs and benches",
-        f"{BIN}/python -m pytest bench validation -n 2 --dist worksteal",
-    ),
-    Part("long tests of Python", f"{PYTEST} -m long -n 2 --dist worksteal"),
+    Part("tests of proofs and benches", f"{PYTEST} bench validation"),
+    Part("long tests of Python", f"{PYTEST} -m long tests/python"),
 )
 GATES = {"lint": LINT, "check": CHECK, "test": TEST}
 
