@@ -16,6 +16,16 @@ pub const MAX_AT_ONCE: u32 = 65_536;
 /// Most times that a stack may ask to be called again at one instant without sending anything.
 pub const MAX_IDLE_CALLS: u32 = 1_000;
 
+/// Reason for which a stack has ended the run.
+struct Ended(String);
+
+/// End the run from within a call of a stack or its application, for `reason`: an answer that a peer
+/// cannot have given, or what a stack in another language did. The message names the host and the
+/// time; that a connection is lost is no such reason, but [`Progress::Failed`].
+pub fn end_run(reason: impl Into<String>) -> ! {
+    resume_unwind(Box::new(Ended(reason.into())))
+}
+
 /// Timer token of a host in its element: its place there.
 pub(crate) type Token = u32;
 
@@ -341,6 +351,9 @@ impl Host {
             Ok(result) => result,
             Err(panic) if panic.is::<LawFault>() || panic.is::<Cancelled>() => resume_unwind(panic),
             Err(panic) => {
+                if let Some(Ended(reason)) = panic.downcast_ref() {
+                    self.fault(now, &format!("ends the run: {reason}"));
+                }
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
                 self.fault(now, &format!("panicked: {}", text.unwrap_or("without a message")))

@@ -33,7 +33,7 @@ pub use forebay_network::record::RecordTable;
 pub use forebay_scenario::Limits;
 pub use forebay_scenario::RunResult;
 pub use forebay_units::{Span, Time};
-pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS};
+pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS, end_run};
 pub use network::{HostId, Member, Network};
 pub use report::{HostReport, Report};
 pub use stack::{Stack, Transfer};

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::windowed::{Idle, LINE, Windowed};
-use forebay_host::{App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit};
+use forebay_host::{App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit, end_run};
 
 /// An endpoint that misbehaves in one way from 50 ms on.
 struct Faulty {
@@ -18,6 +18,7 @@ enum Fault {
     Endless,
     Past,
     Panics,
+    Ends,
     Jumbo,
     Stray,
     Random,
@@ -44,6 +45,7 @@ impl Endpoint for Faulty {
                 let hasher = std::hash::RandomState::new().build_hasher();
                 100 + (hasher.finish() % 1_000) as usize
             }
+            Fault::Ends => end_run("no such peer"),
             Fault::Panics => panic!("no such stream: {}", self.sent),
             _ => return None,
         };
@@ -96,6 +98,7 @@ fn faults_end_the_run_and_say_where() {
         (Fault::Past, "asks to be called again at once, 1000 times without sending anything"),
         (Fault::Busy, "asks to be called again at once, 1000 times without sending anything"),
         (Fault::Panics, "panicked: no such stream: 1"),
+        (Fault::Ends, "ends the run: no such peer"),
         (Fault::Jumbo, "sends a datagram of 1473 B, 1501 B with headers; the MTU is 1500 B"),
         (
             Fault::Stray,
