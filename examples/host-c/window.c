@@ -163,8 +163,8 @@ int main(int count, char **arguments) {
     fprintf(stderr, "error: %s\n", forebay_error());
     return 2;
   }
-  const char *own = "result/groups/server-client/counted/goodput_bps";
-  double cubic = forebay_report_value(report, "result/groups/stack/counted/goodput_bps");
+  const char *own = "result/groups/server-client/goodput_bps";
+  double cubic = forebay_report_value(report, "result/groups/stack/goodput_bps");
   printf("window %ld: %.0f bit/s\n", window, forebay_report_value(report, own));
   if (cubic == cubic) printf("CUBIC beside it: %.0f bit/s\n", cubic); /* it is not NaN */
   printf("datagrams sent: %llu, of which again: %.0f\n",

@@ -218,13 +218,14 @@ const char *forebay_report_digest(const forebay_report *report);
 /* Report on a host; NULL if there is none of that number. */
 const forebay_host_report *forebay_report_host(const forebay_report *report, uint32_t host);
 /* A number of the report by its path in the JSON of forebay_report_json, where members of lists are
- * called by their names: "result/groups/stack/counted/goodput_bps", "result/links/bottleneck/drops",
+ * called by their names: "result/groups/stack/goodput_bps", "result/links/bottleneck/drops",
  * "hosts/client/figures/resent". NaN if it is not there: forebay_error() says what is. */
 double forebay_report_value(const forebay_report *report, const char *path);
 /* The whole report: {"result": {...}, "hosts": [...]}. `result` is that of any scenario. */
 const char *forebay_report_json(const forebay_report *report);
-/* The numbers in a column of a table that was recorded, such as ("series", "time_s"). NULL if it is
- * not there, or has no numbers: forebay_error() says what there is. */
+/* The numbers in a column of a table that was recorded, such as "cwnd_bytes", which a stack's probes
+ * name, in "series/flows.server-client", where "time_s" is another. NULL if it is not there, or has
+ * no numbers: forebay_error() says what there is. */
 const double *forebay_report_column(const forebay_report *report, const char *table,
                                     const char *column, size_t *length);
 /* The capture at `link`, a file in the format pcapng; NULL if nothing was captured there. */

@@ -91,8 +91,7 @@ pub struct Progress {
 
 pub type Visit = unsafe extern "C" fn(*mut c_void, *const c_char, f64);
 type Show = unsafe extern "C" fn(*const c_void, Visit, *mut c_void);
-type SendNext =
-    unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize, *mut Transmit) -> usize;
+type SendNext = unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize, *mut Transmit) -> usize;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

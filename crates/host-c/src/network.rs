@@ -46,9 +46,8 @@ impl CNetwork {
                 return None;
             }
         };
-        let result = answer(Err("Forebay itself has failed".to_owned()), || {
-            Ok(call(self, &mut network))
-        });
+        let result =
+            answer(Err("Forebay itself has failed".to_owned()), || Ok(call(self, &mut network)));
         match result {
             Ok(result) => {
                 self.network = Ok(network);

@@ -4,14 +4,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 
-use forebay_host::Report;
-use forebay_network::RecordTable;
+use forebay_host::{RecordTable, Report};
 use forebay_network::record::Column;
 use forebay_parameters::did_you_mean;
 use serde_json::Value;
 
 use crate::abi;
 use crate::call::{answer, c_text, text};
+
+/// Numbers of columns, by table and name; they stay where they are.
+type Columns = BTreeMap<(String, String), Box<[f64]>>;
 
 /// A report as C holds it.
 pub(crate) struct CReport {
@@ -22,8 +24,8 @@ pub(crate) struct CReport {
     hosts: Vec<abi::HostReport>,
     /// Texts to which `hosts` lead.
     _texts: Vec<CString>,
-    /// Columns of which numbers were asked for, by table and name. They stay where they are.
-    columns: RefCell<BTreeMap<(String, String), Box<[f64]>>>,
+    /// Columns of which numbers were asked for.
+    columns: RefCell<Columns>,
 }
 
 impl CReport {
@@ -76,15 +78,17 @@ impl CReport {
                 let known = names(value);
                 let hint = did_you_mean(name, known.iter().map(String::as_str));
                 let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-                format!("forebay_report_value: {path}: unknown name \"{name}\"{hint}; there: {known}")
+                format!(
+                    "forebay_report_value: {path}: unknown name \"{name}\"{hint}; there: {known}"
+                )
             })?;
         }
         value.as_f64().ok_or_else(|| {
             let within = match names(value) {
                 known if known.is_empty() => value.to_string(),
-                known => format!("what has {}", known.join(", ")),
+                known => format!("has {}", known.join(", ")),
             };
-            format!("forebay_report_value: {path}: is no number, but {within}")
+            format!("forebay_report_value: {path}: is no number: {within}")
         })
     }
 
@@ -191,9 +195,7 @@ unsafe extern "C" fn forebay_report_host(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn forebay_report_value(report: *const CReport, path: *const c_char) -> f64 {
     // SAFETY: as above.
-    unsafe {
-        asked(report, f64::NAN, |own| own.number(text(path, "forebay_report_value: path")?))
-    }
+    unsafe { asked(report, f64::NAN, |own| own.number(text(path, "forebay_report_value: path")?)) }
 }
 
 #[unsafe(no_mangle)]

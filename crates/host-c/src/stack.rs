@@ -88,8 +88,9 @@ pub(crate) unsafe fn member(
     }
 }
 
-/// `value`, which a function has returned, unless it has asked for the end of the run.
-fn unless_stopped<R>(value: R) -> R {
+/// What `call` of a function returns, unless that has asked for the end of the run.
+fn unless_stopped<R>(call: impl FnOnce() -> R) -> R {
+    let value = call();
     match STOPPED.take() {
         Some(reason) => end_run(reason),
         None => value,
@@ -114,7 +115,7 @@ impl Endpoint for Both {
         };
         if let Some(receive) = calls.receive {
             // SAFETY: by the contract of `member`, here and below.
-            unless_stopped(unsafe { receive(own, now.ps(), &raw const shown) });
+            unless_stopped(|| unsafe { receive(own, now.ps(), &raw const shown) });
         }
     }
 
@@ -124,7 +125,7 @@ impl Endpoint for Both {
         let (buffer, capacity) = (self.buffer.as_mut_ptr(), self.buffer.len());
         let length = calls.transmit.map_or(0, |transmit| {
             // SAFETY: the buffer has that many bytes.
-            unless_stopped(unsafe { transmit(own, now.ps(), buffer, capacity, &raw mut out) })
+            unless_stopped(|| unsafe { transmit(own, now.ps(), buffer, capacity, &raw mut out) })
         });
         if length == 0 {
             return None;
@@ -150,8 +151,9 @@ impl Endpoint for Both {
 
     fn timeout(&mut self) -> Option<Time> {
         let Stack { calls, own } = self.stack;
+        let timeout = calls.timeout?;
         // SAFETY: as above.
-        let time = unless_stopped(unsafe { calls.timeout?(own) });
+        let time = unless_stopped(|| unsafe { timeout(own) });
         (time != abi::NO_TIME).then(|| Time::from_ps(time))
     }
 
@@ -159,7 +161,7 @@ impl Endpoint for Both {
         let Stack { calls, own } = self.stack;
         if let Some(wake) = calls.wake {
             // SAFETY: as above.
-            unless_stopped(unsafe { wake(own, now.ps()) });
+            unless_stopped(|| unsafe { wake(own, now.ps()) });
         }
     }
 
@@ -167,7 +169,7 @@ impl Endpoint for Both {
         let Stack { calls, own } = self.stack;
         if let Some(moved) = calls.moved {
             // SAFETY: as above.
-            unless_stopped(unsafe { moved(own, now.ps(), local.into()) });
+            unless_stopped(|| unsafe { moved(own, now.ps(), local.into()) });
         }
     }
 
@@ -188,7 +190,7 @@ impl App<Both> for Application {
         let Some(advance) = calls.advance else { return Progress::Waiting };
         let mut out = abi::Progress { until_ps: abi::NO_TIME, reason: std::ptr::null() };
         // SAFETY: as above.
-        let code = unless_stopped(unsafe { advance(own, now.ps(), &raw mut out) });
+        let code = unless_stopped(|| unsafe { advance(own, now.ps(), &raw mut out) });
         match code {
             abi::progress::WAITING => Progress::Waiting,
             abi::progress::BUSY => Progress::Busy,

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use super::windowed::{Idle, LINE, Windowed};
-use forebay_host::{App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit, end_run};
+use forebay_host::{
+    App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit, end_run,
+};
 
 /// An endpoint that misbehaves in one way from 50 ms on.
 struct Faulty {
