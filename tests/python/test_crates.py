@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 WORKSPACE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
 VERSION = WORKSPACE["package"]["version"]
-PRIVATE = {"forebay-fuzz", "forebay-native", "forebay-python", "forebay-wasm"}
+PRIVATE = {"forebay-fuzz", "forebay-host-c", "forebay-native", "forebay-python", "forebay-wasm"}
 """Crates that are parts of programs, of which no other project makes use."""
 
 
