@@ -1,4 +1,5 @@
-//! Packets, the elements that they traverse, and the contracts of the laws that decide over packets.
+//! Packets, the elements that they traverse, and the contracts of the laws that decide over
+//! packets.
 //!
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`DropPolicy`], [`QueueDisc`], [`Conditioner`], [`ShaperLaw`],
