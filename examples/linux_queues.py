@@ -24,9 +24,12 @@ QUEUES = {
 }
 
 SERVER = """
+sysctl -qw net.ipv4.tcp_ecn=1
 exec /usr/bin/python3 - <<'END'
 import socket
-line = socket.create_server(("", 5001)).accept()[0]
+server = socket.create_server(("", 5001))
+server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"{control}")
+line = server.accept()[0]
 while line.recv(1 << 20):
     pass
 END
@@ -38,8 +41,9 @@ sysctl -qw net.ipv4.tcp_ecn=1
 sleep 0.1
 /usr/bin/python3 - <<'END'
 import socket, time
-line = socket.create_connection(("{address}", 5001))
+line = socket.socket()
 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"{control}")
+line.connect(("{address}", 5001))
 line.settimeout({seconds})
 end = time.monotonic() + {seconds}
 while time.monotonic() < end:
@@ -55,7 +59,7 @@ def run(law: object, congestion: str, seconds: float = 19.8) -> forebay.Results:
     net.link("line", "client", "server", rate="10 Mbit/s", delay="20 ms", queue=law)
     net.set("links.line.reverse.queue.droptail.limit", "100 packets")
     net.flows("tcp", "client", "server", tcp=tcp(control=control.cubic(), ecn=True))
-    server = host.attach(net, "server", SERVER)
+    server = host.attach(net, "server", SERVER.format(control=congestion))
     script = CLIENT.format(address=server.address[0], control=congestion, seconds=seconds)
     host.attach(net, "client", script)
     return net.run()

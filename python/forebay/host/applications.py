@@ -39,7 +39,9 @@ def serve() -> Callable[[], Serve]:
     return Serve
 
 
-def download(server: Host | Address, size: str | int | None = None) -> Callable[[], Download]:
+def download(
+    server: Host | Address, size: str | int | None = None
+) -> Callable[[], Download]:
     """A client that connects to a server, asks it for `size` (`"5 MB"`, bytes; without end if
     left out) and reads that, for `attach`. Raises `UserError` for what is no size."""
     return partial(Download, server, size_of(size))
@@ -109,7 +111,9 @@ def _write(conversation: _Conversation, connection: Any) -> None:
     for stream, answer in list(conversation.answers.items()):
         if answer.left == ENDLESS and not bound:
             raise UserError(f"{connection!r} has no sent_bytes, by which answers without end go")
-        while answer.left and (not bound or conversation.written - connection.sent_bytes < AHEAD):
+        while answer.left and (
+            not bound or conversation.written - connection.sent_bytes < AHEAD
+        ):
             chunk = CHUNK[: min(len(CHUNK), answer.left)]
             if answer.left != ENDLESS:
                 answer.left -= len(chunk)

@@ -93,10 +93,11 @@ def attach(
     For each run `endpoint(now)` makes the stack (`forebay.host.Stack`), when the host starts, and
     `application()` the application (`forebay.host.Application`). It exchanges datagrams with all
     other hosts, unless `connect` says which. Without `headers` what it sends are whole IP packets,
-    to which the network adds no headers of UDP and IP (28 B). `Network.run` then runs them, and raises `StackError`
-    (`forebay.errors`) where one ends a run: it raises, does not stop sending, asks to be woken
-    again and again at one time, sends more than the MTU of 1500 B holds (1472 B), or to where no
-    host is.
+    to which the network adds no headers of UDP and IP (28 B).
+
+    `Network.run` then runs them, and raises `StackError` (`forebay.errors`) where one ends a run:
+    it raises, does not stop sending, asks to be woken again and again at one time, sends more than
+    the MTU of 1500 B holds (1472 B), or to where no host is.
     """
     for what, made in (("endpoint", endpoint), ("application", application)):
         if not callable(made):

@@ -30,7 +30,7 @@ class Stack(Protocol):
     def receive_datagram(self, data: bytes, addr: Any, now: float) -> None:
         """A datagram has arrived from an address."""
 
-    def datagrams_to_send(self, now: float) -> Sequence[tuple[bytes, Any]]:
+    def datagrams_to_send(self, now: float) -> Sequence[tuple[bytes, Any] | tuple[bytes, Any, int]]:
         """The datagrams to be sent at `now`, each with the address that it goes to."""
 
     def get_timer(self) -> float | None:

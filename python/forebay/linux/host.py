@@ -4,18 +4,19 @@
     from forebay.linux import host
 
     net = forebay.Network.from_toml("bottleneck.toml")
-    server = host.attach(net, "server", "exec /usr/bin/python3 -m http.server 80")
-    host.attach(net, "client", f"sleep 1; wget http://{server.address[0]}/log")
+    server = host.attach(net, "server", "iperf3 -s -1")
+    host.attach(net, "client", f"sleep 1; iperf3 -c {server.address[0]}")
     results = net.run()
     forebay.host.reports(results)[0]["client"].finished_s
 
-Flows between kernels are groups called `SERVER-CLIENT` and `CLIENT-SERVER`, beside those of the
-scenario.
+What two kernels send each other are the groups of flows `SERVER-CLIENT` and `CLIENT-SERVER`, each
+a single flow to queues that tell flows apart: connections that are to be queued apart need kernels
+of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from forebay import host
 from forebay.host import Address, Failed, Host
@@ -38,18 +39,30 @@ class LinuxHost:
     def __init__(self, endpoint: Endpoint, port: int) -> None:
         self.endpoint = endpoint
         self._port = port
-        self.get_timer: Callable[[], float | None] = endpoint.get_timer
-        self.handle_timer: Callable[[float], None] = endpoint.handle_timer
-        self.close: Callable[[], None] = endpoint.close
 
-    def receive_datagram(self, data: bytes, addr: object, now: float, tos: int) -> None:
-        """An IP packet arrives, in the class `tos`."""
-        self.endpoint.receive_datagram(with_tos(data, tos), addr, now)
+    def receive_datagram(
+        self, data: bytes, addr: Address, now: float, tos: int | None = None
+    ) -> None:
+        """An IP packet arrives, with the second octet `tos`, if that is said."""
+        packet = data if tos is None else with_tos(data, tos)
+        self.endpoint.receive_datagram(packet, addr, now)
 
     def datagrams_to_send(self, now: float) -> list[tuple[bytes, Address, int]]:
         """The IP packets that the kernel has sent up to `now`."""
         packets = self.endpoint.datagrams_to_send(now)
         return [(data, (to, self._port), data[1]) for data, to in packets]
+
+    def get_timer(self) -> float | None:
+        """The time of the kernel's next event or packet."""
+        return self.endpoint.get_timer()
+
+    def handle_timer(self, now: float) -> None:
+        """Let the kernel do what is due at `now`."""
+        self.endpoint.handle_timer(now)
+
+    def close(self) -> None:
+        """End the kernel."""
+        self.endpoint.close()
 
 
 class Script:
@@ -109,8 +122,7 @@ def attach(
 
     def boot(now: float) -> LinuxHost:
         address, port = made.address
-        made_endpoint = Endpoint(address, script, mtu=mtu, switches=switches, start=now)
-        return LinuxHost(made_endpoint, port)
+        return LinuxHost(Endpoint(address, script, mtu=mtu, switches=switches, start=now), port)
 
     made = host.attach(network, node, boot, application, start=start, headers=False)
     return made

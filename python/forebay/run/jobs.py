@@ -129,9 +129,7 @@ class Job:
         import json
 
         if self.hosts is not None:
-            raise UserError(
-                f"{self.name}: its hosts have stacks in Python, which stay in a process"
-            )
+            raise UserError(f"{self.name}: its hosts have stacks in Python, which stay in a process")
         fields = {name: getattr(self, name) for name in Job.__annotations__ if name != "hosts"}
         fields["laws"] = self.laws or law_files()
         fields["law_timeout"] = self.law_timeout or law_timeout()
