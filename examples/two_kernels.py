@@ -129,18 +129,23 @@ def _horizon(
     return min(now + 2 * delay, *mine, *theirs, *others)
 
 
+def scripts(control: str, size: int) -> list[str]:
+    """What the kernels do: that of the sender, which is 10.0.0.1, and that of the receiver."""
+    programs = (SENDER, RECEIVER)
+    words = (f"{control} {size}", "")
+    return [
+        f"cat >program.py <<'END'\n{program}END\n{wait}/usr/bin/python3 program.py {arguments}\n"
+        for program, arguments, wait in zip(programs, words, ("sleep 0.5\n", ""), strict=True)
+    ]
+
+
 def transfer(
     control: str, size: int, until: float, *, ahead: bool = True
 ) -> tuple[list[tuple[float, int, str]], dict[str, Link], int]:
     """Send so many bytes; gives the packets that were sent, the links, the bytes received."""
     names = ("10.0.0.1", "10.0.0.2")
-    programs = (SENDER, RECEIVER)
-    words = (f"{control} {size}", "")
-    scripts = [
-        f"cat >program.py <<'END'\n{program}END\n{wait}/usr/bin/python3 program.py {arguments}\n"
-        for program, arguments, wait in zip(programs, words, ("sleep 0.5\n", ""), strict=True)
-    ]
-    with Endpoint(names[0], scripts[0]) as sender, Endpoint(names[1], scripts[1]) as receiver:
+    told = scripts(control, size)
+    with Endpoint(names[0], told[0]) as sender, Endpoint(names[1], told[1]) as receiver:
         links = {name: Link(10e6, 0.02, 49) for name in names}
         sent = exchange(
             {names[0]: sender, names[1]: receiver},

@@ -1,9 +1,11 @@
-"""Fixtures of the command line's tests."""
+"""Fixtures of several files of tests."""
 
 from __future__ import annotations
 
+import importlib
 import signal
 from pathlib import Path
+from typing import Any
 
 import front
 import pytest
@@ -36,3 +38,10 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FOREBAY_STUDIES", str(folder.parent))
     monkeypatch.chdir(tmp_path)
     return folder
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The example of two kernels."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "examples"))
+    return importlib.import_module("two_kernels")

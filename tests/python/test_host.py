@@ -125,6 +125,70 @@ def test_ecn_goes_both_ways() -> None:
     assert reports(results)[0]["b"].marked == heard.count(3)
 
 
+class Classes(Scripted):
+    """A stack that knows the whole octet: it sends EF (46 of RFC 3246) with ECT(1)."""
+
+    tos = True
+
+    def handle_timer(self, now: float) -> None:
+        super().handle_timer(now)
+        self.out = [(data, addr, 46 << 2 | 1) for data, addr in self.out]
+
+    def receive_datagram(self, data: bytes, addr: Any, now: float, tos: int = -1) -> None:
+        super().receive_datagram(data, tos, now)
+
+
+def test_class_goes_both_ways() -> None:
+    """A stack that knows the octet of DSCP and ECN says both and hears both: a queue that marks
+    changes the last two bits, and one by DSCP finds it."""
+    net = Network("line", duration="1 s")
+    law = queue.priority(dscp=["EF"], classes=[queue.step(threshold="1 packet"), "droptail"])
+    net.link("wire", "a", "b", **{**WIRE, "queue": law})
+    other = Classes()
+    far = attach(net, "b", lambda now: other, idle)
+    attach(net, "a", lambda now: Classes(far.address, [0.1] * 10), idle)
+    net.run()
+    assert {tos for _, tos, _ in other.heard} == {46 << 2 | 1, 46 << 2 | 3}
+
+
+def test_packets_without_headers() -> None:
+    """What a host without headers sends are whole packets: 1500 B pass, and take the time of 1500 B
+    over the wire, where a datagram of 1472 B is one with its headers."""
+    heard = []
+    for headers, size in ((True, 1472), (False, 1500)):
+        net = line()
+        other = Scripted()
+        far = attach(net, "b", lambda now, other=other: other, idle)
+        make = lambda now, far=far, size=size: Scripted(far.address, [0.1], size)  # noqa: E731
+        attach(net, "a", make, idle, headers=headers)
+        net.run()
+        heard.append([(len(data), now) for data, _, now in other.heard])
+    assert heard[0][0][0] == 1472
+    assert heard[1][0][0] == 1500
+    assert heard[0][0][1] == heard[1][0][1]
+
+
+def test_stacks_are_closed_when_the_run_is_over() -> None:
+    """`close` of each stack is called once per run, also when another stack ends it: what a stack
+    holds, such as processes, is not left behind."""
+    closed: list[str] = []
+
+    class Closes(Scripted):
+        def close(self) -> None:
+            closed.append("once")
+
+    net = line()
+    far = attach(net, "b", lambda now: Closes(), idle)
+    attach(net, "a", lambda now: Scripted(far.address, [0.1]), idle)
+    net.run(replications=2)
+    assert closed == ["once", "once"]
+    net, _ = between(lambda peer: Raises(peer, [0.05]))
+    attach(net, "b", lambda now: Closes(), idle)
+    with pytest.raises(StackError):
+        net.run()
+    assert closed == ["once"] * 3
+
+
 def test_hosts_start_move_and_know_their_peers() -> None:
     """A host starts when it is to, misses what came before, is told its new address as it moves,
     and reaches those alone with which it is connected."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import shutil
 import socket
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,27 +11,12 @@ from struct import Struct, pack, pack_into, unpack, unpack_from
 from typing import Any
 
 import pytest
+from kernels import needs_kernel
 
 from forebay.errors import MachineError, UserError
 from forebay.linux.clock import FOREVER, Clock
 from forebay.linux.device import MAC, NetworkDevice
 from forebay.linux.endpoint import Endpoint
-from forebay.linux.machine import image
-
-TOOLS = all(map(shutil.which, ("ip", "ethtool")))
-VIRTIO = "CONFIG_VIRTIO_NET=y"
-
-
-def has_kernel() -> bool:
-    """Returns True if the kernel is here, and built with the device."""
-    config = image().with_suffix(".config")
-    return TOOLS and os.access(image(), os.X_OK) and VIRTIO in config.read_text("utf-8").split()
-
-
-needs_kernel = pytest.mark.skipif(
-    not has_kernel(),
-    reason="validation/linux/install.sh and validation/linux/kernel.sh have not been run here",
-)
 
 # --- the clock: operations of include/uapi/linux/um_timetravel.h
 
@@ -241,13 +224,6 @@ def test_endpoint_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(UserError, match=r"linux-uml; validation/linux/kernel\.sh builds it"):
         Endpoint("10.0.0.1", "")
-
-
-@pytest.fixture
-def two(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The example of two kernels."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "examples"))
-    return importlib.import_module("two_kernels")
 
 
 @needs_kernel

@@ -21,14 +21,15 @@ pub(crate) struct Hosts {
     taken: Vec<(String, Py<PyAny>)>,
 }
 
-/// A host: where it is, when it starts, the nodes that it moves to and when, and what makes its
-/// stack and its application.
+/// A host: where it is, when it starts, the nodes that it moves to and when, whether the network
+/// gives its datagrams headers, and what makes its stack and its application.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Attached {
     node: String,
     start: String,
     moves: Vec<(String, String)>,
+    headers: bool,
     endpoint: Py<PyAny>,
     application: Py<PyAny>,
 }
@@ -64,8 +65,11 @@ impl Hosts {
         };
         let ids: Vec<_> = self.hosts.iter().map(|host| network.reserve(&host.node)).collect();
         for (id, host) in ids.iter().zip(&self.hosts) {
-            let Attached { node, start, moves, .. } = host;
+            let Attached { node, start, moves, headers, .. } = host;
             network.start_at(*id, time("start", node, start)?);
+            if !headers {
+                network.bare(*id);
+            }
             for (to, at) in moves {
                 network.move_host(*id, to, time("move", node, at)?);
             }

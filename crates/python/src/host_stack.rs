@@ -132,7 +132,76 @@ struct Made {
     handle_timer: Py<PyAny>,
     moved: Option<Py<PyAny>>,
     probes: Option<Py<PyAny>>,
-    ecn: bool,
+    field: Field,
+}
+
+impl Drop for Made {
+    /// Tell the stack that the run is over.
+    fn drop(&mut self) {
+        Python::attach(|py| {
+            let stack = self.stack.bind(py);
+            let close = stack.getattr_opt("close").transpose();
+            if let Some(Err(error)) = close.map(|close| close?.call0()) {
+                error.write_unraisable(py, Some(stack));
+            }
+        });
+    }
+}
+
+/// The part of the second octet of an IP header that a stack knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    None,
+    /// ECN (RFC 3168).
+    Ecn,
+    /// All of it: DSCP and ECN (RFC 2474; RFC 3168).
+    Tos,
+}
+
+impl Field {
+    const ALL: [(Self, &str); 2] = [(Self::Tos, "tos"), (Self::Ecn, "ecn")];
+
+    /// The field that `stack` knows.
+    fn of(stack: &Bound<'_, PyAny>) -> PyResult<Self> {
+        for (field, name) in Self::ALL {
+            if let Some(known) = stack.getattr_opt(name)?
+                && known.is_truthy()?
+            {
+                return Ok(field);
+            }
+        }
+        Ok(Self::None)
+    }
+
+    /// Its name as a keyword, and its value in `datagram`.
+    fn keyword(self, datagram: &Datagram<'_>) -> Option<(&'static str, u8)> {
+        match self {
+            Self::None => None,
+            Self::Ecn => Some(("ecn", datagram.ecn as u8)),
+            Self::Tos => Some(("tos", datagram.dscp << 2 | datagram.ecn as u8)),
+        }
+    }
+
+    /// A datagram to `to` with the value that a stack gave.
+    fn set(self, given: &Bound<'_, PyAny>, to: SocketAddr) -> Option<Transmit> {
+        let value: u8 = given.extract().ok()?;
+        let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+        let dscp = match self {
+            Self::Ecn if value < 4 => None,
+            Self::Tos => Some(value >> 2),
+            _ => return None,
+        };
+        Some(Transmit { dscp, ..Transmit::to(to).with_ecn(all[usize::from(value & 3)]) })
+    }
+
+    /// Forms in which a stack gives a datagram.
+    fn allowed(self) -> &'static str {
+        match self {
+            Self::None => "(data, addr)",
+            Self::Ecn => "(data, addr) and (data, addr, ecn)",
+            Self::Tos => "(data, addr) and (data, addr, tos)",
+        }
+    }
 }
 
 pub(crate) const STACK: &str = "its stack";
@@ -156,10 +225,7 @@ impl Made {
             handle_timer: call("handle_timer")?,
             moved: optional(stack, "moved")?,
             probes: optional(stack, "probes")?,
-            ecn: match stack.getattr_opt("ecn")? {
-                Some(ecn) => ecn.is_truthy()?,
-                None => false,
-            },
+            field: Field::of(stack)?,
             stack: stack.clone().unbind(),
         })
     }
@@ -218,39 +284,36 @@ impl PyStack {
         let Self { addresses, waiting, raised, .. } = self;
         raised.guard(STACK, |py| {
             for item in made.send.bind(py).call1((now,))?.try_iter()? {
-                waiting.push_back(outgoing(&item?, made.ecn, addresses)?);
+                waiting.push_back(outgoing(&item?, made.field, addresses)?);
             }
             Ok(())
         });
     }
 }
 
-/// A datagram that a stack gave: `(data, addr)`, or `(data, addr, ecn)` of one that knows ECN.
+/// A datagram that a stack gave: `(data, addr)`, or with the `field` that it knows.
 fn outgoing(
     item: &Bound<'_, PyAny>,
-    ecn: bool,
+    field: Field,
     addresses: &[(SocketAddr, Py<PyTuple>)],
 ) -> Result<(Transmit, PyBackedBytes), Fault> {
     let wrong = || {
-        let allowed = if ecn { "(data, addr) and (data, addr, ecn)" } else { "(data, addr)" };
+        let allowed = field.allowed();
         Fault::Told(format!("gave {} to be sent; allowed are {allowed}", shown(item)))
     };
     let parts = item.cast::<PyTuple>().map_err(|_| wrong())?;
-    let field = match parts.len() {
-        2 => Ecn::NotEct,
-        3 if ecn => codepoint(&parts.get_item(2)?).ok_or_else(wrong)?,
-        _ => return Err(wrong()),
-    };
+    if !(2..=3).contains(&parts.len()) {
+        return Err(wrong());
+    }
     let bytes = parts.get_item(0)?.extract().map_err(|_| wrong())?;
     let to = parts.get_item(1)?;
     let known = addresses.iter().find(|(_, known)| known.is(&to)).map(|(address, _)| *address);
     let to = known.or_else(|| address_of(&to)).ok_or_else(wrong)?;
-    Ok((Transmit::to(to).with_ecn(field), bytes))
-}
-
-fn codepoint(given: &Bound<'_, PyAny>) -> Option<Ecn> {
-    let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-    all.get(given.extract::<usize>().ok()?).copied()
+    let transmit = match parts.len() {
+        3 => field.set(&parts.get_item(2)?, to).ok_or_else(wrong)?,
+        _ => Transmit::to(to),
+    };
+    Ok((transmit, bytes))
 }
 
 /// The address that `(host, port)` is.
@@ -265,10 +328,10 @@ impl Endpoint for PyStack {
         let from = self.address(datagram.from);
         self.call(now, |py, made, now| {
             let arguments = (PyBytes::new(py, datagram.bytes), from, now);
-            if made.ecn {
-                let ecn = PyDict::new(py);
-                ecn.set_item("ecn", datagram.ecn as u8)?;
-                made.receive.call(py, arguments, Some(&ecn))?;
+            if let Some((name, value)) = made.field.keyword(&datagram) {
+                let field = PyDict::new(py);
+                field.set_item(name, value)?;
+                made.receive.call(py, arguments, Some(&field))?;
             } else {
                 made.receive.call1(py, arguments)?;
             }

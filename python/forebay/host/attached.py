@@ -23,6 +23,7 @@ class Host:
     endpoint: StackMaker
     application: ApplicationMaker
     start: str
+    headers: bool
     hosts: Hosts = field(repr=False)
     places: list[tuple[str, str]] = field(default_factory=list)
 
@@ -69,6 +70,7 @@ class Hosts:
                 "node": host.node,
                 "start": host.start,
                 "moves": host.places,
+                "headers": host.headers,
                 "endpoint": host.endpoint,
                 "application": host.application,
             }
@@ -84,15 +86,18 @@ def attach(
     application: ApplicationMaker,
     *,
     start: str = "0 s",
+    headers: bool = True,
 ) -> Host:
     """Make a stack with its application a host at a node of a network.
 
     For each run `endpoint(now)` makes the stack (`forebay.host.Stack`), when the host starts, and
     `application()` the application (`forebay.host.Application`). It exchanges datagrams with all
-    other hosts, unless `connect` says which. `Network.run` then runs them, and raises `StackError`
-    (`forebay.errors`) where one ends a run: it raises, does not stop sending, asks to be woken
-    again and again at one time, sends more than the MTU of 1500 B holds (1472 B), or to where no
-    host is.
+    other hosts, unless `connect` says which. Without `headers` what it sends are whole IP packets,
+    to which the network adds no headers of UDP and IP (28 B).
+
+    `Network.run` then runs them, and raises `StackError` (`forebay.errors`) where one ends a run:
+    it raises, does not stop sending, asks to be woken again and again at one time, sends more than
+    the MTU of 1500 B holds (1472 B), or to where no host is.
     """
     for what, made in (("endpoint", endpoint), ("application", application)):
         if not callable(made):
@@ -103,7 +108,7 @@ def attach(
     if network.attached is None:
         network.attached = Hosts()
     hosts: Hosts = network.attached
-    host = Host(str(node), endpoint, application, start, hosts)
+    host = Host(str(node), endpoint, application, start, headers, hosts)
     hosts.members.append(host)
     return host
 

@@ -21,14 +21,16 @@ class Stack(Protocol):
 
     An attribute `ecn` that is true says that the stack knows ECN: then it is handed the field of a
     datagram as the keyword `ecn` (0 to 3, as in the IP header), and may give `(data, addr, ecn)`.
-    A method `moved(now, addr)` is told the new address of a host that moves, and `probes()` gives
-    numbers by name, such as `cwnd_bytes`, for recorded series.
+    One with `tos` in its place has the whole octet, DSCP and ECN (0 to 255). A method
+    `moved(now, addr)` is told the new address of a host that moves, `probes()` gives numbers by
+    name, such as `cwnd_bytes`, for recorded series, and `close()` is called when the run is over,
+    however it ends.
     """
 
     def receive_datagram(self, data: bytes, addr: Any, now: float) -> None:
         """A datagram has arrived from an address."""
 
-    def datagrams_to_send(self, now: float) -> Sequence[tuple[bytes, Any]]:
+    def datagrams_to_send(self, now: float) -> Sequence[tuple[bytes, Any] | tuple[bytes, Any, int]]:
         """The datagrams to be sent at `now`, each with the address that it goes to."""
 
     def get_timer(self) -> float | None:

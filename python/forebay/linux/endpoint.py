@@ -22,7 +22,7 @@ from forebay.linux.machine import PATH
 __all__ = ["Endpoint"]
 
 _BOOT_NS = 10 * 10**9
-"""The kernel's clock when the network's shows 0: it has booted by then."""
+"""The kernel's clock as its script begins: it has booted by then."""
 
 _ETHERNET = MAC + MAC + b"\x08\x00"
 
@@ -56,7 +56,7 @@ sleep infinity
 
 
 class Endpoint:
-    """A Linux kernel with one network device, which runs a shell script from time 0 on.
+    """A Linux kernel with one network device, which runs a shell script.
 
     Its four calls are those of protocol stacks without a clock of their own, such as aioquic's.
     Times are seconds of the network and never go back.
@@ -72,6 +72,8 @@ class Endpoint:
         Bytes of the largest IP packet, by default 1500.
     switches
         More parameters of the kernel.
+    start
+        Time at which the script begins, in seconds.
 
     Attributes
     ----------
@@ -89,13 +91,21 @@ class Endpoint:
     """
 
     def __init__(
-        self, address: str, script: str, *, mtu: int = 1500, switches: Sequence[str] = ()
+        self,
+        address: str,
+        script: str,
+        *,
+        mtu: int = 1500,
+        switches: Sequence[str] = (),
+        start: float = 0.0,
     ) -> None:
         try:
             self.address = str(ipaddress.IPv4Address(address))
         except ValueError as wrong:
             raise UserError(f"an endpoint's address is IPv4, as 10.0.0.1: {wrong}") from None
         self.missed = 0
+        # The kernel's clock at time 0 of the network.
+        self._zero_ns = _BOOT_NS - round(start * 10**9)
         self._free_ns = 0
         with ExitStack() as stack:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forebay-uml-")))
@@ -132,8 +142,8 @@ class Endpoint:
 
     def receive_datagram(self, data: bytes, addr: object, now: float) -> None:
         """An IP packet arrives; it has its source, so that `addr` is not read."""
-        self._kernel.run(_to_ns(now))
-        if not self._kernel.put(_ETHERNET + data, _to_ns(now)):
+        self._kernel.run(self._to_ns(now))
+        if not self._kernel.put(_ETHERNET + data, self._to_ns(now)):
             self.missed += 1
         self._go(now)
 
@@ -141,7 +151,7 @@ class Endpoint:
         """The IP packets that the kernel has sent up to `now`, each with its destination."""
         self._go(now)
         packets = []
-        while self._kernel.sent and self._kernel.sent[0][0] <= _to_ns(now):
+        while self._kernel.sent and self._kernel.sent[0][0] <= self._to_ns(now):
             packet = self._kernel.sent.popleft()[1][len(_ETHERNET) :]
             packets.append((packet, str(ipaddress.IPv4Address(packet[16:20]))))
         return packets
@@ -150,7 +160,7 @@ class Endpoint:
         """The time of the kernel's next event or packet, `None` if it has none unless a packet
         arrives."""
         due = self._kernel.sent[0][0] if self._kernel.sent else self._kernel.next_ns
-        return None if due is None else max(0, due - _BOOT_NS) / 10**9
+        return None if due is None else max(0, due - self._zero_ns) / 10**9
 
     def handle_timer(self, now: float) -> None:
         """Let the kernel do what is due at `now`."""
@@ -160,13 +170,12 @@ class Endpoint:
         """Let the kernel go ahead on its own at the next call, since nothing arrives before `time`
         whatever it does. Nothing comes out otherwise for it, but sooner: each event of the
         kernel costs messages."""
-        self._free_ns = _to_ns(time)
+        self._free_ns = self._to_ns(time)
 
     def _go(self, now: float) -> None:
         """Take the kernel to a time, that it does all that is due then."""
-        self._kernel.run(_to_ns(now), self._free_ns)
+        self._kernel.run(self._to_ns(now), self._free_ns)
 
-
-def _to_ns(time: float) -> int:
-    """The kernel's clock at a time of the network."""
-    return round(time * 10**9) + _BOOT_NS
+    def _to_ns(self, time: float) -> int:
+        """The kernel's clock at a time of the network."""
+        return round(time * 10**9) + self._zero_ns

@@ -56,6 +56,14 @@ def image() -> Path:
     return Path(cache) / "forebay" / "linux-uml"
 
 
+def built() -> Path:
+    """The same, which is there. Raises `UserError` if it is not."""
+    kernel = image()
+    if not os.access(kernel, os.X_OK):
+        raise UserError(f"no kernel {kernel}; validation/linux/kernel.sh builds it")
+    return kernel
+
+
 @contextmanager
 def run_script(
     script: str, where: str, duration: float, switches: Sequence[str] = ()
@@ -121,9 +129,7 @@ def _simulated(folder: Path, duration: float, switches: Sequence[str]) -> dict[s
 def boot_words(folder: Path, init: str, switches: Sequence[str]) -> list[str]:
     """The command that boots the kernel with `init` as its first program, a shell script, which
     becomes a file of `folder`, as do the kernel's own."""
-    kernel = image()
-    if not os.access(kernel, os.X_OK):
-        raise UserError(f"no kernel {kernel}; validation/linux/kernel.sh builds it")
+    kernel = built()
     file = folder / "init.sh"
     file.write_text(init, encoding="utf-8")
     file.chmod(0o755)
