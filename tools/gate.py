@@ -5,9 +5,10 @@
     tools/gate.py check    that, and unit tests: what a change needs
     tools/gate.py test     that, and all other tests
 
-Each part says when it begins and how many minutes it took; a part that fails does not keep the
-others from being run. The runners' own closing lines come last. Without node the lab is left out,
-which the last line says; with FOREBAY_REQUIRE_BROWSER=1 in the environment that is a failure, as is
+Each part says how many minutes it took; a part that fails does not keep the others from being run.
+Those of `lint` run side by side, since most have one thread, and show what they printed when they
+have ended. The runners' own closing lines come last. Without node the lab is left out, which the
+last line says; with FOREBAY_REQUIRE_BROWSER=1 in the environment that is a failure, as is
 a machine without a browser. Exit status: 0 all passed, 1 a part failed, 2 wrong usage.
 """
 
@@ -18,12 +19,14 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"
-PYTEST = f"{BIN}/python -m pytest tests/python"
+PYTEST = f"{BIN}/python -m pytest -n {(os.cpu_count() or 1) + 1} --dist worksteal"
+"""One process more than there are processors: some tests wait, for browsers and time limits."""
 MODULES = ("forebay-python", "forebay-native", "own-element-engine")
 """Crates of Python modules, which have no tests of Rust."""
 CARGO_TEST = "cargo test --workspace" + "".join(f" --exclude {name}" for name in MODULES)
@@ -46,6 +49,15 @@ class Part:
     of_lab: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Outcome of a part: whether it passed, its minutes, and what it printed if that was kept."""
+
+    passed: bool
+    minutes: float
+    output: str
+
+
 LINT = (
     Part("format", f"cargo fmt --all --check && {BIN}/ruff format --check ."),
     Part(
@@ -66,14 +78,14 @@ CHECK = (
     Part("unit tests of Rust", f"{CARGO_TEST} --quiet --lib"),
     Part("digests", f"{CARGO_TEST} --quiet --test scenarios golden"),
     Part("page of the lab", f"{QUICK_LAB} lab/build.sh", of_lab=True),
-    Part("tests of Python", f'{PYTEST} -m "not long" -n 2 --dist worksteal'),
+    Part("tests of Python", f'{PYTEST} -m "not long" tests/python'),
 )
 TEST = (
     *CHECK,
     Part("tests of whole runs", f"{CARGO_TEST} --quiet --test '*'"),
     Part("tests in documentation", f"{CARGO_TEST} --quiet --doc"),
-    Part("tests of proofs and benches", f"{BIN}/python -m pytest bench validation"),
-    Part("long tests of Python", f"{PYTEST} -m long -n 2 --dist worksteal"),
+    Part("tests of proofs and benches", f"{PYTEST} bench validation"),
+    Part("long tests of Python", f"{PYTEST} -m long tests/python"),
 )
 GATES = {"lint": LINT, "check": CHECK, "test": TEST}
 
@@ -89,19 +101,24 @@ def main(arguments: list[str]) -> int:
     parts = [part for part in GATES[gate] if HAS_NODE or not part.of_lab]
     failed = ["the lab (no node here)"] if REQUIRED and not HAS_NODE else []
     minutes: dict[str, float] = {}
+    begun = time.monotonic()
+    lints = [part for part in parts if part in LINT]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = dict(zip(lints, pool.map(_capture, lints), strict=True))
     for part in parts:
         if part is parts[-1] and gate == "test":
             # Before the last runner, whose own closing lines end the output.
-            print(f"{gate}: {_minutes(minutes)} so far")
+            print(f"{gate}: {_minutes(minutes, begun)} so far")
         print(f"{gate}: {part.name}: {part.command.replace(f'{ROOT}/', '')}", flush=True)
-        begun = time.monotonic()
-        if subprocess.run(["bash", "-c", part.command], cwd=ROOT, check=False).returncode:
+        ended = done[part] if part in done else _run(part)
+        print(ended.output, end="", flush=True)
+        if not ended.passed:
             failed.append(part.name)
-        minutes[part.name] = (time.monotonic() - begun) / 60
+        minutes[part.name] = ended.minutes
         if part is not parts[-1]:
             print(f"{gate}: {part.name}: {minutes[part.name]:.1f} minutes\n", flush=True)
     if gate != "test":
-        print(f"{gate}: {_minutes(minutes)}")
+        print(f"{gate}: {_minutes(minutes, begun)}")
     if not HAS_NODE:
         print(f"{gate}: the lab was left out: no node here (nodejs.org)")
     if failed:
@@ -109,10 +126,25 @@ def main(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def _minutes(minutes: dict[str, float]) -> str:
+def _capture(part: Part) -> Ended:
+    return _run(part, captured=True)
+
+
+def _run(part: Part, captured: bool = False) -> Ended:
+    """Run a part, whose output is shown as it comes unless it is `captured`."""
+    begun = time.monotonic()
+    to = subprocess.PIPE if captured else None
+    errors = subprocess.STDOUT if captured else None
+    words = ["bash", "-c", part.command]
+    done = subprocess.run(words, cwd=ROOT, check=False, text=True, stdout=to, stderr=errors)
+    minutes = (time.monotonic() - begun) / 60
+    return Ended(done.returncode == 0, minutes, done.stdout or "")
+
+
+def _minutes(minutes: dict[str, float], begun: float) -> str:
     longest = sorted(minutes, key=lambda name: -minutes[name])[:3]
     shares = ", ".join(f"{name} {minutes[name]:.1f}" for name in longest)
-    return f"{sum(minutes.values()):.1f} minutes, of which {shares}"
+    return f"{(time.monotonic() - begun) / 60:.1f} minutes, of which {shares}"
 
 
 if __name__ == "__main__":

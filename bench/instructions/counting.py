@@ -92,11 +92,16 @@ def compiler() -> Compiler:
 
 def build(profile: str = "release") -> Path:
     """Build the engine's example runner, as it is released or by another profile of Cargo, and say
-    where it is."""
+    where it is.
+
+    What it is made of is built with the features that the module for Python asks for, so that
+    `make setup` need not build it again.
+    """
     # Flags of the user's own would make another program of it.
     own = ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in own}
-    command = ["cargo", "build", "--profile", profile, "--example", "run", "-p", "forebay-scenario"]
+    command = ["cargo", "build", "--profile", profile, "--example", "run"]
+    command += ["-p", "forebay-scenario", "-p", "forebay-native"]
     command += ["--message-format", "json-render-diagnostics"]
     text = _output(command, environment, quiet=False)
     for line in text.splitlines():
@@ -128,7 +133,9 @@ def other_trajectories(runner: Path, digests: dict[str, str]) -> list[str]:
         result = json.loads(_output([str(runner), *_run_of(name, PLANS[name].long_s)]))
         return bool(result["digest"] != digests[name])
 
-    return [name for name in digests if differs(name)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(digests, pool.map(differs, digests), strict=True))
+    return [name for name, other in found.items() if other]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@
 `fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`,
 `pace` and `adaptation` hold the mechanisms, `tcp`, `udp`, `media`, `calls` and `paced` the
 parameters of a transport, `policing` those of policing; an engine of one's own has further ones.
-`law` makes a class a law of one's own, and `forebay.laws` holds what such a class is written with.
+`law` makes a class a law of one's own, and `forebay.laws` holds what such a class is written with;
+`forebay.host` puts protocol stacks in Python on a network.
 What is wrong with a scenario is raised as `UserError`, what is hardly meant in it is a
 `ScenarioWarning`; `style` is how plots look.
 
@@ -29,7 +30,7 @@ _HOMES = {
     "style": "run.plots",
     "law": "laws",
 }
-_PACKAGES = ("laws",)
+_PACKAGES = ("laws", "host")
 _OWN = (*_HOMES, *_PACKAGES, "__version__")
 
 

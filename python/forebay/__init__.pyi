@@ -555,6 +555,7 @@ class _Conditioner:
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
+    def ecn_bleaching(self, *, share: float = ...) -> Mechanism: ...
     def efci(
         self,
         *,

@@ -22,7 +22,9 @@ from unicodedata import category
 __all__ = [
     "LawError",
     "MachineError",
+    "OwnCodeError",
     "ScenarioWarning",
+    "StackError",
     "UserError",
     "located",
     "nearest",
@@ -53,15 +55,25 @@ class UserError(Exception):
         return "\n".join(self.lines)
 
 
-class LawError(UserError):
-    """A law of one's own ended a run, or cannot be loaded: it raised, or returned what is not
-    allowed. `reason` says which law, where, when and why, without naming the run. `finished` are
-    the results (`forebay.run.results.Results`) of other replications, if there are any."""
+class OwnCodeError(UserError):
+    """What a user brings ended a run. `reason` says what did, where, when and why, without naming
+    the run. `finished` are the results (`forebay.run.results.Results`) of other replications, if
+    there are any."""
 
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.reason = reason or message
         self.finished: Any = None
+
+
+class LawError(OwnCodeError):
+    """A law of one's own ended a run, or cannot be loaded: it raised, or returned what is not
+    allowed."""
+
+
+class StackError(OwnCodeError):
+    """A protocol stack or its application (`forebay.host`) ended a run: it raised, which is the
+    cause, or did what no host may. The message names the host and the simulated time."""
 
 
 class MachineError(Exception):

@@ -256,6 +256,7 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
         ScenarioError = ValueError
         LimitError = OverflowError
         LawError = ArithmeticError
+        StackError = EOFError
 
         @staticmethod
         def run_batch(

@@ -14,6 +14,9 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
 LAWS = ROOT / "examples" / "own-law"
+# With the features that a crate of the workspace asks for in the tests of Rust: what these built is
+# not built again.
+BUILD = "cargo build --quiet --package own-law --package forebay-fuzz"
 LIBRARY = "libown_law.dylib" if sys.platform == "darwin" else "libown_law.so"
 
 TRIAL = """
@@ -55,7 +58,7 @@ def digests(name: str, *paths: Path, compile: str = "auto") -> list[str]:
 def test_copa_has_the_same_digest_from_rust_and_python() -> None:
     """Copa as a library of Rust, in Python under numba, and interpreted is one law: with queues of
     its own making, in its competitive mode, and beside CUBIC."""
-    subprocess.run(["cargo", "build", "--quiet", "--package", "own-law"], cwd=ROOT, check=True)
+    subprocess.run(BUILD.split(), cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     rust = digests("copa", target / "debug" / LIBRARY)
     assert len(set(rust)) == 3

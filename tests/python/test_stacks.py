@@ -257,8 +257,8 @@ def test_wrong_input_is_status_2(
 def test_a_network_asks_of_a_stack_what_it_can_be_told(
     tmp_path: Path, old: str, new: str, told: str
 ) -> None:
-    """Keys of the group under test that no stack in its place would be told are refused: else the
-    model would be run with them, and the stack beside it without."""
+    """A key of the group under test that a stack cannot be told is refused, so that the model is
+    not run with it and the stack beside it without."""
     path = tmp_path / "line.toml"
     path.write_text(NETWORK.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UserError, match=told):

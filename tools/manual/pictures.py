@@ -87,7 +87,8 @@ def _first_run() -> Figure:
 
 
 def _quic_window() -> Figure:
-    command = ["cargo", "run", "--quiet", "--profile", "setup", "-p", "host-quinn", "--bin", "download"]
+    program = ["-p", "host-quinn", "--bin", "download"]
+    command = ["cargo", "run", "--quiet", "--profile", "setup", *program]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     rows = list(csv.DictReader(told.splitlines()))
     time = [float(row["time_s"]) for row in rows]

@@ -18,11 +18,11 @@ for argument in "$@"; do
   esac
 done
 if [ ${#targets[@]} -eq 0 ]; then
-  mapfile -t targets < <(sed -n 's/^name = "\(.*\)"/\1/p' Cargo.toml | tail -n +2)
+  mapfile -t targets < <(ls corpus)
 fi
 
 work=$(cd ../.. && pwd)/target/fuzz
-PATH=$work/tools/bin:$PATH
+PATH=$work/tools/bin:$(cd ../.. && pwd)/.venv/bin:$PATH
 if ! command -v cargo-fuzz >/dev/null &&
   ! cargo install --quiet --locked --root "$work/tools" cargo-fuzz; then
   echo "fuzz: not run, for want of cargo-fuzz, which cannot be installed here"
@@ -34,7 +34,11 @@ if ! command -v c++ >/dev/null; then
 fi
 export CARGO_TARGET_DIR=$work
 cargo +nightly fuzz build --sanitizer none --fuzz-dir .
-programs=$(dirname "$(ls -t "$work"/*/release/"${targets[0]}" | head -1)")
+programs=$work/programs
+mkdir -p "$programs"
+for target in "${targets[@]}"; do
+  ln -f "$(ls -t "$work"/*/release/target | head -1)" "$programs/$target"
+done
 
 search() {
   local target=$1 found=$work/corpus/$1 log=$work/$1.log more=()

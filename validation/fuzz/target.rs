@@ -1,5 +1,17 @@
-//! The body that has this program's name, under libFuzzer.
+//! The body that has the name under which this program is called, under libFuzzer.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| forebay_fuzz::body(env!("CARGO_BIN_NAME"))(data));
+use std::env;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use forebay_fuzz::Body;
+
+static BODY: LazyLock<Body> = LazyLock::new(|| {
+    let program = env::args_os().next().expect("a program has a name");
+    let name = Path::new(&program).file_name().and_then(|name| name.to_str());
+    forebay_fuzz::body(name.expect("targets have names in ASCII"))
+});
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| BODY(data));

@@ -1,5 +1,6 @@
 //! Elements: model components in which time passes. They hold packets or timers, and ask the laws
 //! of `forebay_laws`.
+#![doc = include_str!("../README.md")]
 
 pub mod allocator;
 pub mod bounds;

@@ -4,6 +4,7 @@
 //! `forebay-network` says what a packet meets; this crate decides in which order and how far ahead
 //! elements are executed, and no result depends on that. Each file is named after what it does in
 //! the words of R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
+#![doc = include_str!("../README.md")]
 
 mod assignment;
 mod boundary;

@@ -7,6 +7,7 @@
 //! actions are written, the run continues to the end of the step and stops between events, and what
 //! is observed is read. The reading changes nothing, and what is decided is a function of actions,
 //! seed and replication: the same give the same digest, wherever and however many run side by side.
+#![doc = include_str!("../README.md")]
 
 mod acting;
 mod admission;

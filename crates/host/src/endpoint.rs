@@ -62,7 +62,7 @@ pub enum Progress {
     /// It is done. It is asked further, as its peer may not be.
     Finished,
     /// It cannot continue, for this reason, such as that its connection was lost. That is an
-    /// outcome, which the report has; the run goes on.
+    /// outcome, which the report has; the run continues.
     Failed(String),
 }
 

@@ -1,30 +1,21 @@
 //! A host: a stack with its application, at work on simulated time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forebay_network::executive::Cancelled;
 use forebay_network::{Context, Ecn, FlowId, LawFault, Marking, Packet, Payload, RouteId};
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::endpoint::{Datagram, Party, Progress, Transmit};
+use crate::script::{Fate, Scripted};
 
 /// Most datagrams that a stack may send at one instant.
 pub const MAX_AT_ONCE: u32 = 65_536;
 /// Most times that a stack may ask to be called again at one instant without sending anything.
 pub const MAX_IDLE_CALLS: u32 = 1_000;
-
-/// Reason for which a stack has ended the run.
-struct Ended(String);
-
-/// End the run from within a call of a stack or its application, for `reason`: an answer that a peer
-/// cannot have given, or what a stack in another language did. The message names the host and the
-/// time; that a connection is lost is no such reason, but [`Progress::Failed`].
-pub fn end_run(reason: impl Into<String>) -> ! {
-    resume_unwind(Box::new(Ended(reason.into())))
-}
 
 /// Timer token of a host in its element: its place there.
 pub(crate) type Token = u32;
@@ -84,6 +75,16 @@ pub(crate) struct HostCount {
     pub(crate) missed: u64,
 }
 
+/// A datagram that is about to enter the network.
+#[derive(Clone)]
+struct Outbound {
+    /// Its place among the ways of its host.
+    way: usize,
+    dscp: u8,
+    ecn: Ecn,
+    payload: Payload,
+}
+
 /// A stack with its application at one place of the network.
 pub(crate) struct Host {
     pub(crate) name: String,
@@ -113,6 +114,9 @@ pub(crate) struct Host {
     pub(crate) completed: bool,
     pub(crate) failed: Option<(Time, String)>,
     pub(crate) trace: Option<Trace>,
+    pub(crate) script: Option<Scripted>,
+    /// Datagrams that its script holds back, each with the time until when, in that order.
+    held: VecDeque<(Time, Outbound)>,
     /// Bytes of the datagram that is written.
     buffer: Vec<u8>,
 }
@@ -139,6 +143,8 @@ impl Host {
             completed: false,
             failed: None,
             trace: None,
+            script: None,
+            held: VecDeque::new(),
             buffer: Vec::new(),
         }
     }
@@ -180,6 +186,12 @@ impl Host {
             bytes: &payload.bytes,
         };
         self.guarded(now, |host| host.party.receive(now, datagram));
+        let probes = self.probes();
+        if let Some(script) = &mut self.script
+            && script.peer.contains(&payload.from)
+        {
+            script.receive(now, payload.bytes.len() as u64, packet.ecn(), probes);
+        }
         self.serve(token, cx);
     }
 
@@ -188,6 +200,11 @@ impl Host {
         let now = cx.now();
         while self.pending.first().is_some_and(|time| *time <= now) {
             self.pending.pop_first();
+        }
+        while self.held.front().is_some_and(|(until, _)| *until <= now)
+            && let Some((_, outbound)) = self.held.pop_front()
+        {
+            self.enter(outbound, cx);
         }
         let mut due = !self.started && self.start <= now;
         self.started |= due;
@@ -232,7 +249,11 @@ impl Host {
                     ),
                 );
             }
-            let busy = progress == Progress::Busy;
+            let busy = match progress {
+                Progress::Busy => true,
+                Progress::Until(time) => time <= now,
+                _ => false,
+            };
             self.note(progress, now, cx);
             let timeout = self.guarded(now, |host| host.party.timeout());
             if timeout.is_some_and(|time| time <= now) {
@@ -292,23 +313,79 @@ impl Host {
             );
             self.fault(now, &message);
         }
-        self.ways[place].next += 1;
         self.count.sent[0] += 1;
         self.count.sent[1] += bytes.len() as u64;
-        let marking = Marking { dscp: transmit.dscp.unwrap_or(way.marking.dscp), ..way.marking };
-        let packet = Packet::data(now, way.flow, way.next, size as u16, way.route);
-        let mut packet = packet.with_marking(marking).with_ecn(transmit.ecn);
+        let dscp = transmit.dscp.unwrap_or(way.marking.dscp);
         if let Some(trace) = &self.trace {
-            let class = (packet.dscp(), packet.ecn());
-            let departure = Departure { time: now, host: self.number, size: packet.size, class };
+            let class = (dscp, transmit.ecn);
+            let departure = Departure { time: now, host: self.number, size: size as u16, class };
             trace.lock().unwrap_or_else(PoisonError::into_inner).push(departure);
         }
         let payload = Payload { from, to: transmit.to, bytes };
+        self.fare(Outbound { way: place, dscp, ecn: transmit.ecn, payload }, cx);
+    }
+
+    /// Have a datagram that the stack sends fare as the script says, if there is one.
+    fn fare(&mut self, mut outbound: Outbound, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let probes = self.probes();
+        let fate = match &mut self.script {
+            Some(script) if script.peer.contains(&outbound.payload.to) => {
+                script.send(now, outbound.payload.bytes.len() as u64, outbound.ecn, probes)
+            }
+            _ => Fate::default(),
+        };
+        if fate.lost {
+            return;
+        }
+        if fate.marked {
+            if outbound.ecn == Ecn::NotEct {
+                self.fault(now, "sends a datagram not capable of ECN that its script marks CE");
+            }
+            outbound.ecn = Ecn::Ce;
+        }
+        for _ in 0..fate.copies {
+            self.enter_after(fate.held, outbound.clone(), cx);
+        }
+        self.enter_after(fate.held, outbound, cx);
+    }
+
+    /// Have a datagram enter the network when `span` is over.
+    fn enter_after(&mut self, span: Span, outbound: Outbound, cx: &mut Context<'_>) {
+        if span == Span::ZERO {
+            self.enter(outbound, cx);
+        } else {
+            let until = cx.now() + span;
+            let place = self.held.partition_point(|(other, _)| *other <= until);
+            self.held.insert(place, (until, outbound));
+        }
+    }
+
+    /// Have a datagram enter the network.
+    fn enter(&mut self, outbound: Outbound, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let Outbound { way: place, dscp, ecn, payload } = outbound;
+        let way = self.ways[place];
+        self.ways[place].next += 1;
+        let size = payload.bytes.len() as u64 + way.header;
+        let packet = Packet::data(now, way.flow, way.next, size as u16, way.route);
+        let mut packet = packet.with_marking(Marking { dscp, ..way.marking }).with_ecn(ecn);
         match cx.sack_blocks().store_payload(payload) {
             Some(slot) => packet.set_sack_slot(slot),
             None => self.fault(now, "has more datagrams in flight than there is room for"),
         }
         cx.send(packet);
+    }
+
+    /// Inner quantities of the stack, if a script logs them.
+    fn probes(&self) -> BTreeMap<String, f64> {
+        let mut probes = BTreeMap::new();
+        if self.script.is_some() {
+            self.party.probes(&mut |name, value| {
+                probes.insert(name.to_owned(), value);
+            });
+        }
+        probes
     }
 
     /// Note how far the application is, and count what it has read.
@@ -338,7 +415,8 @@ impl Host {
             Progress::Until(time) => time,
             _ => Time::NEVER,
         };
-        let next = timeout.min(until).max(now);
+        let held = self.held.front().map_or(Time::NEVER, |(until, _)| *until);
+        let next = timeout.min(until).min(held).max(now);
         if next < self.pending.first().copied().unwrap_or(Time::NEVER) {
             self.pending.insert(next);
             cx.wake_at(next, token);
@@ -350,10 +428,11 @@ impl Host {
         match catch_unwind(AssertUnwindSafe(|| call(self))) {
             Ok(result) => result,
             Err(panic) if panic.is::<LawFault>() || panic.is::<Cancelled>() => resume_unwind(panic),
+            Err(panic) if panic.is::<Raised>() => {
+                let raised = panic.downcast_ref::<Raised>().map_or("", |Raised(what)| what);
+                self.end(now, raised)
+            }
             Err(panic) => {
-                if let Some(Ended(reason)) = panic.downcast_ref() {
-                    self.fault(now, &format!("ends the run: {reason}"));
-                }
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
                 self.fault(now, &format!("panicked: {}", text.unwrap_or("without a message")))
@@ -363,7 +442,21 @@ impl Host {
 
     /// End the run: this stack is at fault.
     fn fault(&self, now: Time, what: &str) -> ! {
-        let Self { name, .. } = self;
-        LawFault::new(format!("host {name} at {} s: its stack {what}", now.seconds())).end_run()
+        self.end(now, &format!("its stack {what}"))
     }
+
+    /// End the run for this reason.
+    fn end(&self, now: Time, what: &str) -> ! {
+        LawFault::new(format!("host {} at {} s: {what}", self.name, now.seconds())).end_run()
+    }
+}
+
+/// An error of a stack or its application on its way to the host.
+struct Raised(String);
+
+/// End the run from within a call of a stack or its application, which is at fault: `what` follows
+/// the name of the host and the time, as in "its application raised an error". Errors of languages
+/// whose functions may fail at any place come this way.
+pub fn fail(what: String) -> ! {
+    resume_unwind(Box::new(Raised(what)))
 }

@@ -21,9 +21,11 @@ pub mod quic;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod quic_tls;
 mod report;
+pub mod script;
 mod stack;
 pub mod table;
 mod transport;
+mod wired;
 
 pub use clock::Clock;
 pub use endpoint::{App, Datagram, Endpoint, Progress, Transmit};
@@ -33,7 +35,15 @@ pub use forebay_network::record::RecordTable;
 pub use forebay_scenario::Limits;
 pub use forebay_scenario::RunResult;
 pub use forebay_units::{Span, Time};
-pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS, end_run};
-pub use network::{HostId, Member, Network};
-pub use report::{HostReport, Report};
-pub use stack::{Stack, Transfer};
+pub use host::{MAX_AT_ONCE, MAX_IDLE_CALLS, fail};
+pub use network::Network;
+pub use report::{HostId, HostReport, Report};
+pub use script::Script;
+pub use stack::{Member, Stack, Transfer};
+
+/// The name in the certificate for tests.
+pub const SERVER_NAME: &str = "forebay.example";
+/// A certificate of fixed length, valid until 2120, of which anybody has the key, as PEM.
+pub const CERTIFICATE: &str = include_str!("../certificates/certificate.pem");
+/// Its key, as PEM.
+pub const KEY: &str = include_str!("../certificates/key.pem");

@@ -5,35 +5,24 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use forebay_network::Ecn;
 use forebay_parameters::{Node, Registry, Table, Value};
-use forebay_scenario::{Control, FileText, Limits, RunOptions, Scenario};
+use forebay_scenario::{Control, FileText, Limits, Report as Invariants, RunOptions, Scenario};
 use forebay_units::Time;
 
-use crate::endpoint::{App, Both, Endpoint, Party};
+use crate::endpoint::{App, Endpoint};
 use crate::error::HostError;
-use crate::host::{Departure, Host, HostRef, Trace};
-use crate::report::{HostReport, Report};
-use crate::stack::{Stack, Transfer};
-use crate::transport::{FlowEnd, GroupEnds, between, path_of, with_hosts};
+use crate::host::{Host, HostRef, Trace};
+use crate::report::{HostId, Report};
+use crate::script::{Log, Script, Scripted};
+use crate::stack::{Member, Stack, Transfer};
+use crate::transport::{FlowEnd, GroupEnds, path_of, with_hosts};
+use crate::wired::{Wired, difference};
 
 /// UDP port of every host, that of HTTP/3 in examples of QUIC stacks.
 const PORT: u16 = 4433;
 
-/// A host of a [`Network`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct HostId(usize);
-
-/// A stack with its application, which becomes a host where it is attached.
-pub struct Member(Box<dyn Party>);
-
-impl Member {
-    /// `endpoint`, on which `app` runs.
-    #[must_use]
-    pub fn new<E: Endpoint + 'static, A: App<E> + 'static>(endpoint: E, app: A) -> Self {
-        Self(Box::new(Both { endpoint, app }))
-    }
-}
+/// Reader of files that a scenario names.
+type Files = Arc<dyn Fn(&str) -> Result<FileText, String> + Send + Sync>;
 
 /// A scenario in which real protocol stacks are hosts: links, queue laws, cross traffic, recordings
 /// are those of any scenario.
@@ -41,6 +30,8 @@ pub struct Network {
     text: String,
     file: String,
     folder: Option<PathBuf>,
+    /// Reads the files that the scenario names, if they are not in the folder.
+    files: Option<Files>,
     assignments: Vec<String>,
     registry: Registry,
     hosts: Vec<Attached>,
@@ -63,6 +54,8 @@ struct Attached {
     start: Time,
     /// True if it has the place of an end of a flow of the scenario.
     taken: bool,
+    /// The script of the datagrams that it sends to another host.
+    script: Option<(usize, Script)>,
 }
 
 /// A group of flows of the scenario whose flows are connections of a stack: two hosts each.
@@ -83,6 +76,7 @@ impl Network {
             text: text.to_owned(),
             file: "network".to_owned(),
             folder: None,
+            files: None,
             assignments: Vec::new(),
             registry: forebay_scenario::registry(),
             hosts: Vec::new(),
@@ -107,6 +101,16 @@ impl Network {
         })?;
         let folder = path.parent().map(Path::to_path_buf);
         Ok(Self { file: path.display().to_string(), folder, ..Self::from_toml(&text) })
+    }
+
+    /// The same, called `file` in errors, whose data files are what `read` makes of their names.
+    #[must_use]
+    pub fn with_files(
+        self,
+        file: &str,
+        read: impl Fn(&str) -> Result<FileText, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { file: file.to_owned(), files: Some(Arc::new(read)), ..self }
     }
 
     /// The same with the mechanisms of `registry` to choose from.
@@ -180,8 +184,8 @@ impl Network {
     /// Make a host at `node` without a stack, of a group that was taken over or not.
     fn place(&mut self, name: String, node: &str, taken: bool) -> HostId {
         let addresses = vec![(self.next_address(), node.to_owned())];
-        let (member, moves, start) = (None, Vec::new(), Time::ZERO);
-        self.hosts.push(Attached { name, member, addresses, moves, start, taken });
+        let (member, moves, start, script) = (None, Vec::new(), Time::ZERO, None);
+        self.hosts.push(Attached { name, member, addresses, moves, start, taken, script });
         HostId(self.hosts.len() - 1)
     }
 
@@ -195,6 +199,11 @@ impl Network {
     #[must_use]
     pub fn address(&self, host: HostId) -> SocketAddr {
         self.hosts[host.0].addresses[0].0
+    }
+
+    /// The first address of each host, in the order in which they were attached.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.hosts.iter().map(|host| host.addresses[0].0)
     }
 
     /// Have `host` start at `time`; datagrams that come before are lost.
@@ -264,6 +273,21 @@ impl Network {
         Ok(self)
     }
 
+    /// The servers and clients of the flows of `group`, which was taken over.
+    #[must_use]
+    pub fn pairs_of(&self, group: &str) -> Vec<[HostId; 2]> {
+        let taken = self.taken.iter().filter(|taken| taken.group == group);
+        taken.flat_map(|taken| &taken.pairs).map(|pair| pair.map(HostId)).collect()
+    }
+
+    /// Have the datagrams that `from` sends to `to` fare as `script` says, and log what both
+    /// exchange there: [`Report::sent`] and [`Report::received`] of `from`. A host has one script,
+    /// the last.
+    pub fn script(&mut self, from: HostId, to: HostId, script: Script) -> &mut Self {
+        self.hosts[from.0].script = Some((to.0, script));
+        self
+    }
+
     /// Run it with the scenario's own seed, or with `seed`.
     ///
     /// # Errors
@@ -271,7 +295,23 @@ impl Network {
     /// not stop transmitting, asks to be called again and again, sends more than the MTU, or to
     /// where no host is.
     pub fn run(self, seed: Option<u64>) -> Result<Report, HostError> {
-        self.wire(None)?.run(seed)
+        self.run_under(seed, &Control::default())
+    }
+
+    /// The same, which another thread can cancel and watch by `control`.
+    ///
+    /// # Errors
+    /// As [`Network::run`], and if it is cancelled.
+    pub fn run_under(self, seed: Option<u64>, control: &Control) -> Result<Report, HostError> {
+        self.wire(None)?.run(seed, control)
+    }
+
+    /// The scenario with the flows of hosts in it.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub fn scenario(&self) -> Result<Scenario, HostError> {
+        self.scenario_of(&self.pairs())
     }
 
     /// Run what `make` makes twice with the same seed, the second time watched by all invariants.
@@ -282,29 +322,54 @@ impl Network {
     /// not hold.
     pub fn run_twice(
         seed: Option<u64>,
-        mut make: impl FnMut() -> Result<Self, HostError>,
+        make: impl FnMut() -> Result<Self, HostError>,
     ) -> Result<Report, HostError> {
+        let (report, watched) = Self::run_twice_under(seed, &Control::default(), make)?;
+        match watched.breaches().first() {
+            None => Ok(report),
+            Some(breach) => Err(HostError::Broken(format!(
+                "an invariant does not hold: {} at {}, {} s: {}",
+                breach.invariant.name(),
+                breach.place,
+                breach.at.seconds(),
+                breach.numbers
+            ))),
+        }
+    }
+
+    /// The same, which another thread can cancel and watch by `control`; with what the invariants
+    /// have found, which no error comes of.
+    ///
+    /// # Errors
+    /// As [`Network::run_twice`], and if it is cancelled.
+    pub fn run_twice_under(
+        seed: Option<u64>,
+        control: &Control,
+        mut make: impl FnMut() -> Result<Self, HostError>,
+    ) -> Result<(Report, Invariants), HostError> {
         let traces = [Trace::default(), Trace::default()];
-        let report = make()?.wire(Some(&traces[0]))?.run(seed)?;
-        let watched = make()?.wire(Some(&traces[1]))?.check(seed, &report);
+        let report = make()?.wire(Some(&traces[0]))?.run(seed, control)?;
+        let watched = make()?.wire(Some(&traces[1]))?.check(seed, control, &report);
         let [one, other] = traces.map(|trace| {
             std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner))
         });
         if let Some(difference) = difference(&one, &other, &report) {
             return Err(HostError::Differs(difference));
         }
-        watched?;
-        Ok(report)
+        Ok((report, watched?))
     }
 
     fn parse(&self, text: &str) -> Result<Scenario, HostError> {
         let registry = with_hosts(&self.registry).map_err(HostError::Wrong)?;
-        let read = |name: &str| read_beside(self.folder.as_deref(), name);
+        let read = |name: &str| match &self.files {
+            Some(files) => files(name),
+            None => read_beside(self.folder.as_deref(), name),
+        };
         Ok(Scenario::parse_beside(&registry, text, &self.file, &self.assignments, &read)?)
     }
 
-    /// The scenario with the flows of hosts in it.
-    fn scenario(&self, pairs: &[([usize; 2], String)]) -> Result<Scenario, HostError> {
+    /// The scenario with the flows of `pairs` in it.
+    fn scenario_of(&self, pairs: &[([usize; 2], String)]) -> Result<Scenario, HostError> {
         let mut text = self.text.clone();
         let nodes: BTreeMap<SocketAddr, &String> = self
             .hosts
@@ -377,17 +442,27 @@ impl Network {
     /// All that a run needs.
     fn wire(mut self, trace: Option<&Trace>) -> Result<Wired, HostError> {
         let pairs = self.pairs();
-        let scenario = self.scenario(&pairs)?;
+        let scenario = self.scenario_of(&pairs)?;
         let mut hosts = Vec::new();
+        let addresses: Vec<Vec<SocketAddr>> = self
+            .hosts
+            .iter()
+            .map(|host| host.addresses.iter().map(|(address, _)| *address).collect())
+            .collect();
         for (number, attached) in self.hosts.iter_mut().enumerate() {
-            let Some(Member(party)) = attached.member.take() else {
+            let Some(member) = attached.member.take() else {
                 let message = format!("host {}: no stack was put there", attached.name);
                 return Err(HostError::Wrong(message));
             };
-            let mut host = Host::new(attached.name.clone(), number, party);
-            host.addresses = attached.addresses.iter().map(|(address, _)| *address).collect();
+            let mut host = Host::new(attached.name.clone(), number, member.party());
+            host.addresses.clone_from(&addresses[number]);
             (host.moves, host.start) = (attached.moves.clone(), attached.start);
             host.trace = trace.map(Arc::clone);
+            host.script = attached.script.take().map(|(peer, script)| Scripted {
+                script,
+                peer: addresses[peer].clone(),
+                log: Log::default(),
+            });
             hosts.push(HostRef::new(host));
         }
         let end = |host: usize, address| FlowEnd { host: hosts[host].clone(), address };
@@ -408,88 +483,11 @@ impl Network {
             );
         }
         let Self { hosts: attached, record, replication, limits, .. } = self;
+        let at = |host: Attached| host.addresses.into_iter().map(|(_, node)| node).collect();
+        let nodes = attached.into_iter().map(at).collect();
         let options = RunOptions { replication, record, limits, ..RunOptions::default() };
-        Ok(Wired { scenario, groups, hosts, attached, options })
+        Ok(Wired { scenario, groups, hosts, nodes, options })
     }
-}
-
-/// A network whose hosts are ready.
-struct Wired {
-    scenario: Scenario,
-    groups: BTreeMap<String, GroupEnds>,
-    hosts: Vec<HostRef>,
-    attached: Vec<Attached>,
-    options: RunOptions,
-}
-
-impl Wired {
-    fn run(self, seed: Option<u64>) -> Result<Report, HostError> {
-        let Self { scenario, groups, hosts, attached, options } = self;
-        let options = RunOptions { seed, ..options };
-        let (result, tables) = between(groups, || scenario.run(&options, &Control::default()))?;
-        let hosts = hosts.iter().zip(attached).map(|(host, attached)| {
-            let nodes = attached.addresses.into_iter().map(|(_, node)| node).collect();
-            HostReport::of(&host.lock(), nodes, scenario.duration())
-        });
-        Ok(Report { hosts: hosts.collect(), result, tables })
-    }
-
-    /// Repeat the run of `report`, watched.
-    fn check(self, seed: Option<u64>, report: &Report) -> Result<(), HostError> {
-        let Self { scenario, groups, options, .. } = self;
-        let options = RunOptions { seed, record: false, ..options };
-        let check = || scenario.check(&options, &Control::default(), &report.result);
-        let watched = between(groups, check)?;
-        match watched.breaches().first() {
-            None => Ok(()),
-            Some(breach) => Err(HostError::Stopped(format!(
-                "an invariant does not hold: {} at {}, {} s: {}",
-                breach.invariant.name(),
-                breach.place,
-                breach.at.seconds(),
-                breach.numbers
-            ))),
-        }
-    }
-}
-
-impl Report {
-    /// Report on `host`.
-    ///
-    /// # Panics
-    /// If it is a host of another network.
-    #[must_use]
-    pub fn host(&self, host: HostId) -> &HostReport {
-        &self.hosts[host.0]
-    }
-}
-
-/// The first datagram in which two runs differ, in words.
-fn difference(one: &[Departure], other: &[Departure], report: &Report) -> Option<String> {
-    let place = match one.iter().zip(other).position(|(one, other)| one != other) {
-        Some(place) => place,
-        None if one.len() == other.len() => return None,
-        None => one.len().min(other.len()),
-    };
-    let show = |departure: Option<&Departure>| match departure {
-        None => "none".to_owned(),
-        Some(Departure { time, host, size, class: (dscp, ecn) }) => {
-            let name = &report.hosts[*host].name;
-            let ecn = match ecn {
-                Ecn::NotEct => "not ECT",
-                Ecn::Ect0 => "ECT(0)",
-                Ecn::Ect1 => "ECT(1)",
-                Ecn::Ce => "CE",
-            };
-            format!("{size} B from {name} at {} s (DSCP {dscp}, {ecn})", time.seconds())
-        }
-    };
-    Some(format!(
-        "two runs of the same seed differ in datagram {place}: {} in the first, {} in the second; \
-         a stack uses a clock or random numbers of its own",
-        show(one.get(place)),
-        show(other.get(place))
-    ))
 }
 
 /// Bytes that each flow of `group` transfers; `None` without end.

@@ -6,19 +6,15 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// The name in the certificate.
-pub(crate) const SERVER_NAME: &str = "forebay.example";
-
-/// A certificate of fixed length, valid until 2120, of which anybody has the key.
+/// The certificate for tests.
 pub(crate) static CERTIFICATE: LazyLock<CertificateDer<'static>> = LazyLock::new(|| {
-    let text = include_bytes!("../certificates/certificate.pem");
+    let text = crate::CERTIFICATE.as_bytes();
     CertificateDer::from_pem_slice(text).expect("the file has a certificate")
 });
 
 /// Its key.
 pub(crate) static KEY: LazyLock<PrivateKeyDer<'static>> = LazyLock::new(|| {
-    let text = include_bytes!("../certificates/key.pem");
-    PrivateKeyDer::from_pem_slice(text).expect("the file has a key")
+    PrivateKeyDer::from_pem_slice(crate::KEY.as_bytes()).expect("the file has a key")
 });
 
 /// Algorithms of TLS.

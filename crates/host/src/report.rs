@@ -8,6 +8,11 @@ use forebay_scenario::{GroupResult, LinkResult, RunResult};
 use forebay_units::{Span, Time};
 
 use crate::host::Host;
+use crate::script::{Log, Logged};
+
+/// A host of a [`Network`](crate::Network).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct HostId(pub(crate) usize);
 
 /// Report of a run: what the engine counted, as of any scenario, and what hosts did.
 #[derive(Debug)]
@@ -19,6 +24,8 @@ pub struct Report {
     pub tables: Vec<RecordTable>,
     /// The hosts, in the order in which they were attached.
     pub hosts: Vec<HostReport>,
+    /// Datagrams that hosts with scripts exchanged, in the same order; empty for others.
+    pub(crate) logs: Vec<Log>,
 }
 
 /// Report on a host over the whole run.
@@ -93,6 +100,33 @@ impl Report {
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.result.digest
+    }
+
+    /// Report on `host`.
+    ///
+    /// # Panics
+    /// If it is a host of another network.
+    #[must_use]
+    pub fn host(&self, host: HostId) -> &HostReport {
+        &self.hosts[host.0]
+    }
+
+    /// The datagrams that `host`, which has a script, sent to the other host of that.
+    ///
+    /// # Panics
+    /// If it is a host of another network.
+    #[must_use]
+    pub fn sent(&self, host: HostId) -> &[Logged] {
+        &self.logs[host.0].sent
+    }
+
+    /// The datagrams that `host`, which has a script, received from the other host of that.
+    ///
+    /// # Panics
+    /// If it is a host of another network.
+    #[must_use]
+    pub fn received(&self, host: HostId) -> &[Logged] {
+        &self.logs[host.0].received
     }
 
     /// The link called `name`; `NAME.reverse` is the way back of a duplex link.

@@ -2,7 +2,22 @@
 
 use std::net::SocketAddr;
 
-use crate::network::Member;
+use crate::endpoint::{App, Both, Endpoint, Party};
+
+/// A stack with its application, which becomes a host where it is attached.
+pub struct Member(Box<dyn Party>);
+
+impl Member {
+    /// `endpoint`, on which `app` runs.
+    #[must_use]
+    pub fn new<E: Endpoint + 'static, A: App<E> + 'static>(endpoint: E, app: A) -> Self {
+        Self(Box::new(Both { endpoint, app }))
+    }
+
+    pub(crate) fn party(self) -> Box<dyn Party> {
+        self.0
+    }
+}
 
 /// A stack with a configuration, such as its congestion control: it makes the two ends of a
 /// connection over which data are transferred.

@@ -239,7 +239,8 @@ impl TableResult {
             .map_err(|error| HostError::Wrong(format!("the stored table is not one: {error}")))
     }
 
-    /// What is worse than in `baseline` beyond both intervals, in words; empty if nothing is.
+    /// Quantities that are worse than in `baseline` beyond both intervals, in words; empty if none
+    /// is.
     #[must_use]
     pub fn worse_than(&self, baseline: &Self) -> Vec<String> {
         let mut worse = Vec::new();

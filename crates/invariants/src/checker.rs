@@ -212,7 +212,10 @@ impl Checker {
         };
         let (was, is) = (before.ecn(), packet.ecn());
         let capable = (was == Ecn::NotEct) == (is == Ecn::NotEct);
-        self.check(Must::MarkKept, place, capable && severity(is) >= severity(was), || {
+        let bleaches = matches!(place, Place::Link(link) if self.places.links[link].bleaches);
+        let cleared = bleaches && is == Ecn::NotEct;
+        let kept = capable && severity(is) >= severity(was);
+        self.check(Must::MarkKept, place, kept || cleared, || {
             format!("{} was {was:?} and is {is:?}", show(packet))
         });
     }

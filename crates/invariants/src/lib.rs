@@ -5,6 +5,7 @@
 //! inner state that elements state, and of counters and probes now and then. It models what must
 //! follow and compares. It knows no mechanism, and it cannot change a run: a [`Watch`] observes.
 //! Results are checked as documents ([`Checker::check_result`]).
+#![doc = include_str!("../README.md")]
 
 mod buckets;
 mod calls;

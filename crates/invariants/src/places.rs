@@ -31,6 +31,8 @@ pub struct LinkPlace {
     pub shares: bool,
     /// True if a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
+    /// True if a conditioner clears the ECN field.
+    pub bleaches: bool,
     /// True if its queue tells packets apart by the ECN field.
     pub by_ecn: bool,
     /// True if its queue may move a flow to another class while packets of it wait.
@@ -204,6 +206,7 @@ impl LinkPlace {
             shapes: false,
             shares: false,
             polices: false,
+            bleaches: false,
             by_ecn: false,
             reorders: false,
             impaired: false,

@@ -183,7 +183,7 @@ invariants! {
             "RFC 3168, section 5";
         MarkKept "mark-kept"
             "A mark is never taken back, nor made less severe, and no packet becomes \
-             ECN-capable on its way."
+             ECN-capable on its way; links that clear the field do that alone."
             "RFC 3168, section 5; RFC 6660, section 4";
         MarkPcn "mark-pcn"
             "PCN packets that a meter leaves unmarked keep to its rate and bucket."

@@ -6,6 +6,7 @@
 //! stream named by (root seed, replication, component path), so that adding a component changes no
 //! other component's numbers, and two variants of a scenario see the same arrivals (common random
 //! numbers; Law, *Simulation Modeling and Analysis*, 5th edition, 2015, section 11.2).
+#![doc = include_str!("../README.md")]
 
 mod channels;
 mod digest;

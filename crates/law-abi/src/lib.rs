@@ -5,6 +5,7 @@
 //! scenarios choose them, and schema, catalogue and messages know them. Each kind has an adapter to
 //! the trait that the engine asks. What a law may not do ends the run with a
 //! [`LawFault`](forebay_network::LawFault).
+#![doc = include_str!("../README.md")]
 
 pub mod abi;
 mod conditioner;

@@ -9,6 +9,7 @@
 //!
 //! Adding a mechanism touches its own file and one line of its table: schema, reference page,
 //! Python class and the battery of tests follow from the table.
+#![doc = include_str!("../README.md")]
 
 pub mod activity;
 pub mod adaptation;

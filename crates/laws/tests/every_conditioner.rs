@@ -100,8 +100,8 @@ fn run(law: &mut dyn Conditioner, arrivals: &[(Packet, Time)]) -> Vec<(Packet, V
 }
 
 /// Conditioners change nothing of a packet but its colour (a PCN meter: its PCN mark; remarking:
-/// its class), take no PCN mark back, mark only what is ECN-capable, and drop for a reason of their
-/// own; two equal runs are equal.
+/// its class; bleaching: its ECN field, which it clears), take no PCN mark back, mark only what is
+/// ECN-capable, and drop for a reason of their own; two equal runs are equal.
 #[test]
 fn conditioners_change_nothing_but_the_colour() {
     let arrivals = arrivals(20_000);
@@ -110,7 +110,9 @@ fn conditioners_change_nothing_but_the_colour() {
         let mut pairs = arrivals.iter().zip(&out);
         let pcn = pairs.any(|((before, _), (after, _))| after.ecn() != before.ecn());
         for ((before, _), (after, verdict)) in arrivals.iter().zip(&out) {
-            if pcn {
+            if entry.name == "ecn_bleaching" {
+                assert_eq!(*after, before.with_ecn(Ecn::NotEct), "{}", entry.name);
+            } else if pcn {
                 assert_eq!(after.with_ecn(before.ecn()), *before, "{}", entry.name);
                 assert_eq!(after.pcn().is_some(), before.pcn().is_some(), "{}", entry.name);
                 assert!(after.pcn() >= before.pcn(), "{}", entry.name);

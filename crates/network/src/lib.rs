@@ -1,5 +1,5 @@
-//! Packets, the elements that they traverse, the engine that executes these, and the contracts of
-//! the laws that decide over packets.
+//! Packets, the elements that they traverse, and the contracts of the laws that decide over
+//! packets.
 //!
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`DropPolicy`], [`QueueDisc`], [`Conditioner`], [`ShaperLaw`],
@@ -7,10 +7,9 @@
 //! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`PaceControl`], [`RingFairness`]). A
 //! law is given the time, a random stream and the facts, and returns a decision; it has no clock,
 //! no event list and no log. [`Observer`]s are notified of facts and cannot influence a run. This
-//! crate knows no mechanism: they live in `forebay-mechanisms`.
-//!
-//! Execution is discrete-event simulation with conservative logical processes (Fujimoto, *Parallel
-//! and Distributed Simulation Systems*, 2000), in one thread or in several.
+//! crate knows no mechanism: they live in `forebay-laws` and `forebay-elements`; `forebay-engine`
+//! executes them.
+#![doc = include_str!("../README.md")]
 
 mod class_count;
 mod columns;

@@ -1,4 +1,4 @@
-//! What travels beside a packet, as it has no room for it: SACK blocks and ECN counters of an
+//! Data beside a packet, which has no room for them: SACK blocks and ECN counters of an
 //! acknowledgement, and the bytes of a datagram of a real protocol stack.
 
 use std::net::SocketAddr;
@@ -65,8 +65,8 @@ pub struct Payload {
     pub bytes: Vec<u8>,
 }
 
-/// Place in a [`SackTable`] of the SACK blocks of an acknowledgement, or of a payload. 24 bits, so that a packet has
-/// room for its DSCP beside it.
+/// Place in a [`SackTable`] of the SACK blocks of an acknowledgement, or of a payload. 24 bits, so
+/// that a packet has room for its DSCP beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackSlot(u32);
 
@@ -111,7 +111,7 @@ impl SackSlot {
 pub struct SackTable {
     blocks: Vec<SackBlocks>,
     free: Vec<SackSlot>,
-    /// By slot as well, up to the last one that had a payload: empty where no stack is real.
+    /// Payloads by slot, up to the last one that had any: empty where no stack is real.
     payloads: Vec<Option<Payload>>,
 }
 

@@ -6,6 +6,7 @@
 //! that there is to know of a mechanism, and a [`Registry`] holds the entries that scenarios can
 //! choose from. [`Node`] is the untyped tree that a scenario file becomes first; it knows lines,
 //! not TOML.
+#![doc = include_str!("../README.md")]
 
 mod choose;
 mod data_file;

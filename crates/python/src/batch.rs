@@ -14,11 +14,12 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use forebay_host::{HostError, Network};
 use forebay_network::columns;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{
     Breach, Control, Invariant, Limits, Replications, Report, RunOptions, RunResult, Scenario,
-    ScenarioError as WrongScenario, Stopped, Ties,
+    Stopped, Ties,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -26,9 +27,11 @@ use serde::Serialize;
 use crate::aside::{aside, reason};
 use crate::convert::{Job, tables};
 use crate::files::read_scenario;
+use crate::host::{Crew, StackReport};
+use crate::host_stack::Raised;
 use crate::laws::{self, OuterLaw};
 use crate::memory::resident;
-use crate::{EngineError, LawError, LimitError, ScenarioError};
+use crate::{EngineError, LawError, LimitError, ScenarioError, StackError};
 
 /// Interval at which the calling thread looks for Ctrl-C, at limits, and reports progress.
 const TICK: Duration = Duration::from_millis(100);
@@ -81,6 +84,9 @@ struct Document {
     /// Laws from outside that the scenario chooses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     laws: Vec<OuterLaw>,
+    /// Hosts with stacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stacks: Vec<StackReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Checks>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +126,7 @@ struct Task {
     command: Option<String>,
     timeout: Option<Duration>,
     control: Control,
+    crew: Option<Crew>,
     /// Time at which a thread began it.
     begun: OnceLock<Instant>,
 }
@@ -145,6 +152,8 @@ enum Outcome {
     Limit(String),
     /// A law from outside ended it.
     Law(String),
+    /// A stack ended it, with what it raised.
+    Stack(String, Option<PyErr>),
     /// The engine failed, for this reason.
     Failure(String),
 }
@@ -154,9 +163,9 @@ enum Outcome {
 /// `begins(packets, warnings)` is told how many packets each run is expected to send, and the
 /// warnings of its scenario, before the first begins. `done(index, document, tables)` is called
 /// on this thread as each finishes, in any order, or `failed(index, error)` with a LimitError if it
-/// exceeds a limit of its job, a LawError if a law from outside ended it, or an EngineError if the
-/// engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops the batch:
-/// finished runs have been reported.
+/// exceeds a limit of its job, a LawError if a law from outside ended it, a StackError if a stack
+/// or its application did, or an EngineError if the engine failed on it; `tick(fractions)` about
+/// ten times a second. Ctrl-C stops the batch: finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]
@@ -171,8 +180,7 @@ pub(crate) fn run_batch(
     begins: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let calls = Calls { done, failed, tick };
-    let tasks = aside(py, move || prepare(jobs))?
-        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let tasks = aside(py, move || prepare(jobs))?.map_err(ScenarioError::new_err)?;
     if let Some(begins) = begins {
         let scenarios = || tasks.iter().map(|task| &task.scenario);
         let expected: Vec<u64> = scenarios().map(|each| each.expected_packets()).collect();
@@ -218,8 +226,13 @@ fn warnings_of(scenario: &Scenario) -> Vec<String> {
 /// A scenario that was read, and the laws from outside that it chooses.
 type Read = (Arc<Scenario>, Arc<Vec<OuterLaw>>);
 
-/// Check every scenario; equal ones are read once.
-fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
+fn read_of(scenario: Scenario) -> Read {
+    let laws = Arc::new(laws::chosen(scenario.parameters()));
+    (Arc::new(scenario.undescribed()), laws)
+}
+
+/// Check every scenario; equal ones are read once, unless there are hosts with stacks on them.
+fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, String> {
     let mut known: BTreeMap<(String, String, Vec<String>), Read> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -228,15 +241,19 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             assignments.push(format!("duration=\"{until}\""));
         }
         let key = (job.text, job.name, assignments);
-        let (scenario, laws) = match known.get(&key) {
-            Some(read) => read.clone(),
-            None => {
+        let ((scenario, laws), crew) = match (job.hosts, known.get(&key)) {
+            (Some(hosts), _) => {
+                laws::wait();
+                let scenario = hosts.scenario(&key).map_err(|error| error.to_string())?;
+                (read_of(scenario), Some(Crew { hosts, source: key }))
+            }
+            (None, Some(read)) => (read.clone(), None),
+            (None, None) => {
                 let (text, name, assignments) = &key;
-                let scenario = read_scenario(text, name, assignments)?;
-                let laws = Arc::new(laws::chosen(scenario.parameters()));
-                let read = (Arc::new(scenario.undescribed()), laws);
+                let scenario = read_scenario(text, name, assignments);
+                let read = read_of(scenario.map_err(|error| error.to_string())?);
                 known.insert(key, read.clone());
-                read
+                (read, None)
             }
         };
         let options = RunOptions {
@@ -260,6 +277,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             // No machine runs for longer than the clock can tell.
             timeout: job.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             control: Control::default(),
+            crew,
             begun: OnceLock::new(),
         });
     }
@@ -288,48 +306,101 @@ fn work(batch: &Batch, sender: &Sender<Done>) {
     }
 }
 
+/// Result of a run that was not ended.
+struct Finished {
+    result: RunResult,
+    tables: Vec<RecordTable>,
+    stacks: Vec<StackReport>,
+    report: Option<Report>,
+}
+
 fn perform<'b>(task: &'b Task, runs: &mut Replications<'b>) -> Outcome {
     let begun = *task.begun.get_or_init(Instant::now);
     // A run that fails on a bug costs that run alone.
     let mut wired = Duration::ZERO;
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let Task { scenario, options, control, .. } = task;
-        let (result, tables) = runs.run(options, control, || wired = begun.elapsed())?;
-        let report =
-            if task.check { Some(scenario.check(options, control, &result)?) } else { None };
-        Ok((result, tables, report))
+    let outcome = catch_unwind(AssertUnwindSafe(|| match &task.crew {
+        Some(crew) => task.run_hosts(crew),
+        None => task.run_alone(runs, || wired = begun.elapsed()),
     }));
-    match outcome {
-        Ok(Err(Stopped::Cancelled)) => Outcome::Cancelled,
-        Ok(Err(Stopped::Law(fault))) => Outcome::Law(fault.to_string()),
-        Ok(Err(limit)) => Outcome::Limit(limit.to_string()),
-        Ok(Ok((_, _, Some(report)))) if !report.breaches().is_empty() => {
-            let broken = breaches(&report);
-            match laws::names(&task.laws) {
-                Some(laws) => Outcome::Law(format!("{laws}: {broken}")),
-                None => Outcome::Failure(broken),
-            }
-        }
-        Ok(Ok((result, tables, report))) => {
-            let document = Document {
-                result,
-                clocked: Clocked {
-                    build: build(),
-                    setup_s: wired.as_secs_f64(),
-                    wall_s: begun.elapsed().as_secs_f64(),
-                },
-                warnings: warnings_of(&task.scenario),
-                laws: task.laws.to_vec(),
-                checks: report.as_ref().map(Checks::of),
-                command: task.command.clone(),
-            };
-            Outcome::Result(Box::new(document), tables)
-        }
-        Err(panic) => Outcome::Failure(reason(panic.as_ref()).to_owned()),
+    let Finished { result, tables, stacks, report } = match outcome {
+        Ok(Ok(finished)) => finished,
+        Ok(Err(outcome)) => return outcome,
+        Err(panic) => return Outcome::Failure(reason(panic.as_ref()).to_owned()),
+    };
+    if let Some(report) = &report
+        && !report.breaches().is_empty()
+    {
+        let broken = breaches(report);
+        return match laws::names(&task.laws) {
+            Some(laws) => Outcome::Law(format!("{laws}: {broken}")),
+            None => Outcome::Failure(broken),
+        };
     }
+    let document = Document {
+        result,
+        clocked: Clocked {
+            build: build(),
+            setup_s: wired.as_secs_f64(),
+            wall_s: begun.elapsed().as_secs_f64(),
+        },
+        warnings: warnings_of(&task.scenario),
+        laws: task.laws.to_vec(),
+        stacks,
+        checks: report.as_ref().map(Checks::of),
+        command: task.command.clone(),
+    };
+    Outcome::Result(Box::new(document), tables)
 }
 
 impl Task {
+    /// Run it as the scenario has it; `wired` is told when simulated time begins.
+    fn run_alone<'b>(
+        &'b self,
+        runs: &mut Replications<'b>,
+        wired: impl FnOnce(),
+    ) -> Result<Finished, Outcome> {
+        let Self { scenario, options, control, .. } = self;
+        let ended = |stopped| match stopped {
+            Stopped::Cancelled => Outcome::Cancelled,
+            Stopped::Law(fault) => Outcome::Law(fault.to_string()),
+            limit => Outcome::Limit(limit.to_string()),
+        };
+        let (result, tables) = runs.run(options, control, wired).map_err(ended)?;
+        let checked = self.check.then(|| scenario.check(options, control, &result)).transpose();
+        Ok(Finished { result, tables, stacks: Vec::new(), report: checked.map_err(ended)? })
+    }
+
+    /// Run it with hosts that have stacks; twice, if it is checked.
+    fn run_hosts(&self, crew: &Crew) -> Result<Finished, Outcome> {
+        let Self { options, control, .. } = self;
+        let RunOptions { seed, replication, record, limits, .. } = options.clone();
+        let raised = Raised::default();
+        let network = || crew.network((seed, replication), record, limits, &raised);
+        let run = || {
+            if self.check {
+                let (report, watched) = Network::run_twice_under(seed, control, network)?;
+                return Ok((report, Some(watched)));
+            }
+            Ok((network()?.run_under(seed, control)?, None))
+        };
+        let ended = run();
+        let cause = raised.take();
+        match (ended, cause) {
+            (Ok((report, watched)), None) => Ok(Finished {
+                result: report.result,
+                tables: report.tables,
+                stacks: report.hosts.into_iter().map(StackReport::of).collect(),
+                report: watched,
+            }),
+            (Ok(_), Some((told, error))) => Err(Outcome::Stack(told, error)),
+            (Err(HostError::Cancelled), _) => Err(Outcome::Cancelled),
+            (Err(HostError::Limit(limit)), _) => Err(Outcome::Limit(limit)),
+            (Err(error), cause) => {
+                Err(Outcome::Stack(error.to_string(), cause.and_then(|(_, error)| error)))
+            }
+        }
+    }
+
     /// Have it stop soon.
     fn cancel(&self) {
         self.control.cancel.store(true, Ordering::Relaxed);
@@ -432,6 +503,11 @@ impl<'b> Listener<'b> {
             Outcome::Cancelled => return Ok(()),
             Outcome::Limit(reason) => LimitError::new_err(reason),
             Outcome::Law(reason) => LawError::new_err(reason),
+            Outcome::Stack(reason, cause) => {
+                let error = StackError::new_err(reason);
+                error.set_cause(py, cause);
+                error
+            }
             Outcome::Failure(reason) => EngineError::new_err(reason),
         };
         calls.failed.call1((index, error.into_value(py)))?;

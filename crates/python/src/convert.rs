@@ -5,6 +5,8 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::host::Hosts;
+
 /// One run that Python asks for.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -27,6 +29,8 @@ pub(crate) struct Job {
     pub(crate) max_memory: Option<u64>,
     /// Limit of the time that it takes, in seconds.
     pub(crate) timeout: Option<f64>,
+    /// Stacks in Python, if there are some.
+    pub(crate) hosts: Option<Hosts>,
 }
 
 /// Tables as `{table: {column: values}}`: numbers become NumPy arrays without a copy, words lists.

@@ -101,12 +101,18 @@ pub(crate) fn described(scenario: &Scenario) -> String {
     all.to_string()
 }
 
-/// True if runs must be waited for: an interpreted law must not call an interpreter that ends.
+/// True if runs must be waited for: what is written in Python, laws and stacks, must not call an
+/// interpreter that ends.
 static WAITS: AtomicBool = AtomicBool::new(false);
 
 /// Returns true if runs must be waited for.
 pub(crate) fn waits() -> bool {
     WAITS.load(Ordering::Relaxed)
+}
+
+/// Have runs be waited for from here on.
+pub(crate) fn wait() {
+    WAITS.store(true, Ordering::Relaxed);
 }
 
 /// The file of laws that were defined in a cell of a notebook.
@@ -156,7 +162,7 @@ pub(crate) fn add_laws(address: usize, file: &str, ran_as: &str, waits: bool) ->
     let loaded = forebay_law_abi::read(address).map_err(refused(file))?;
     let added = add(&loaded, file, ran_as).map_err(refused(file))?;
     if waits {
-        WAITS.store(true, Ordering::Relaxed);
+        wait();
     }
     Ok(added)
 }

@@ -13,6 +13,8 @@ mod convert;
 mod files;
 mod gym;
 mod gym_pool;
+mod host;
+mod host_stack;
 mod laws;
 mod memory;
 
@@ -59,6 +61,14 @@ create_exception!(
     PyException,
     "A law from outside that cannot be loaded, or that ended a run: its name, place and time, what \
      it returned and what is allowed."
+);
+
+create_exception!(
+    forebay._native,
+    StackError,
+    PyException,
+    "A stack or its application that ended a run: the host, the time, and what it did. What it \
+     raised is the cause."
 );
 
 create_exception!(
@@ -113,13 +123,25 @@ fn schema() -> String {
     forebay_scenario::schema(&laws::registry())
 }
 
-/// Read and check a scenario; describe it as JSON, with the laws from outside that it chooses.
+/// Read and check a scenario, with hosts if it has some; describe it as JSON, with the laws from
+/// outside that it chooses.
 ///
 /// Raises ScenarioError if it cannot be run.
 #[pyfunction]
-fn check(py: Python<'_>, text: String, name: String, set: Vec<String>) -> PyResult<String> {
-    let read = move || read_scenario(&text, &name, &set).map(|scenario| laws::described(&scenario));
-    aside::aside(py, read)?.map_err(|error| ScenarioError::new_err(error.to_string()))
+#[pyo3(signature = (text, name, set, hosts = None))]
+fn check(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    set: Vec<String>,
+    hosts: Option<host::Hosts>,
+) -> PyResult<String> {
+    let read = move || match hosts {
+        None => read_scenario(&text, &name, &set).map_err(|error| error.to_string()),
+        Some(hosts) => hosts.scenario(&(text, name, set)).map_err(|error| error.to_string()),
+    };
+    let described = move || read().map(|scenario| laws::described(&scenario));
+    aside::aside(py, described)?.map_err(ScenarioError::new_err)
 }
 
 /// A scenario with all that it includes and repeats, as JSON; nothing of it is checked.
@@ -203,6 +225,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: fn() -> Registry) -> PyResul
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("LimitError", module.py().get_type::<LimitError>())?;
     module.add("LawError", module.py().get_type::<LawError>())?;
+    module.add("StackError", module.py().get_type::<StackError>())?;
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_function(wrap_pyfunction!(laws::add_laws, module)?)?;
     module.add_function(wrap_pyfunction!(laws::load_laws, module)?)?;
@@ -226,6 +249,9 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: fn() -> Registry) -> PyResul
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
+    module.add_function(wrap_pyfunction!(host::host_addresses, module)?)?;
+    module.add_function(wrap_pyfunction!(host::host_certificate, module)?)?;
+    module.add_function(wrap_pyfunction!(host::size_bytes, module)?)?;
     module.add_class::<gym::Gym>()?;
     module.add_function(wrap_pyfunction!(gym::gym_series, module)?)?;
     Ok(())

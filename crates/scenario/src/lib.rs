@@ -5,6 +5,7 @@
 //! language is the parameters of the mechanisms: [`catalogue`] and [`schema`] come from the same
 //! definitions. What mechanisms there are is said by a [`Registry`]: that of [`registry`], or one
 //! to which others were added.
+#![doc = include_str!("../README.md")]
 
 mod capture;
 mod catalogue;

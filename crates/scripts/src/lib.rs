@@ -10,6 +10,7 @@
 //!
 //! A script counts bytes, the first of which has number 1; the model counts segments. A connection
 //! exists from the first: handshakes set parameters and are not exchanged.
+#![doc = include_str!("../README.md")]
 
 mod cursor;
 mod document;

@@ -4,6 +4,7 @@
 //! accident. There is one lossy conversion, [`Rate::transmission_time`], and it rounds up: a link
 //! that serves packets for these times never exceeds its rate. [`quantity`] reads and prints the
 //! texts (`"34 Mbit/s"`, `"2.5 ms"`, `"45 kB"`).
+#![doc = include_str!("../README.md")]
 
 pub mod quantity;
 

@@ -417,12 +417,6 @@ def find(file: Path, **options: Any) -> int:
     argument("name", metavar="NAME", nargs="?", complete=_suites, help="Which; a list without it."),
     flag("--list", "List its cells, and run nothing.", "list_only"),
     *SUITE,
-    SEED,
-    *STORED,
-    out(" (default: out/NAME)"),
-    *CONTINUED[:2],
-    *RUN_LAWS,
-    JSON,
 )
 def suite(name: str | None, list_only: bool, as_json: bool, **options: Any) -> int:
     """Run a published evaluation for laws of one's own, beside its baseline: tables and page."""
@@ -441,15 +435,7 @@ def suite(name: str | None, list_only: bool, as_json: bool, **options: Any) -> i
     return run_suite(name, request, StoredOptions(**options, as_json=as_json))
 
 
-@_command(
-    argument("file", metavar="TABLE.toml", type=path, help="The file of the table."),
-    *STACKS,
-    JOBS,
-    out(" (default: out/NAME)"),
-    *CONTINUED[:2],
-    *RUN_LAWS,
-    JSON,
-)
+@_command(argument("file", metavar="TABLE.toml", type=path, help="The file of the table."), *STACKS)
 def stacks(file: Path, as_json: bool, **options: Any) -> int:
     """Run protocol stacks on networks, as a table with intervals, and compare with a baseline."""
     from forebay.cli.stacks import Request, run_stacks

@@ -220,6 +220,7 @@ LINUX = (
         help="Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
     ),
 )
+_KEPT = (out(" (default: out/NAME)"), *CONTINUED[:2], *RUN_LAWS, JSON)
 SUITE = (
     repeated("--queue", "LAW", "A queue law under test: NAME, or NAME:FILE.toml with parameters."),
     repeated("--control", "LAW", "A congestion control, likewise."),
@@ -236,6 +237,9 @@ SUITE = (
         help="The folder of an earlier result: what became better or worse; 1 if something is "
         "worse.",
     ),
+    SEED,
+    *STORED,
+    *_KEPT,
 )
 STACKS = (
     argument(
@@ -265,6 +269,8 @@ STACKS = (
         type=path,
         help="Where the tables go as Markdown, for a pull request.",
     ),
+    JOBS,
+    *_KEPT,
 )
 KEEP_FINISHED = flag(
     "--resume", "Keep the finished runs that the journal in the output folder holds."

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from forebay.errors import LawError, UserError, nearest, read_text
+from forebay.errors import LawError, StackError, UserError, nearest, read_text
 from forebay.native import native
 from forebay.run.laws import law_files, law_timeout
 from forebay.run.limits import LimitError, available_memory
@@ -22,10 +22,16 @@ from forebay.run.repeat import repeat_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any, TypeAlias
+    from typing import Any, Protocol, TypeAlias
 
     from forebay._native import Document
     from forebay.run.laws import LawFile
+
+    class Hosts(Protocol):
+        """Hosts with stacks in Python, as the engine takes them."""
+
+        def as_native(self) -> Mapping[str, Any]: ...
+
 
 __all__ = [
     "Job",
@@ -66,6 +72,7 @@ class Job:
     document. `outputs` are the words of that command that say which files are written. `measures`
     is a plan of `forebay.run.measured`: what is measured of its recorded series. `stack` is what a
     program puts in place of the group `stack` (`forebay.stacks.programs`), and empty otherwise.
+    `hosts` are stacks in Python (`forebay.host`); such a job stays in its process.
 
     `laws` are the files of laws of one's own that another process must load for it, each a path and
     a hash of what it held, and `law_timeout` the seconds that a call of them may take there; left
@@ -89,6 +96,7 @@ class Job:
     outputs: tuple[str, ...] = ()
     measures: str = ""
     stack: str = ""
+    hosts: Hosts | None = None
     laws: tuple[LawFile, ...] = ()
     law_timeout: float | None = None
 
@@ -116,10 +124,15 @@ class Job:
 
     @property
     def line(self) -> str:
-        """The job as JSON on one line, for another process; `read` makes it one again."""
+        """The job as JSON on one line, for another process; `read` makes it one again. Raises
+        `UserError` if it has hosts."""
         import json
 
-        fields = {name: getattr(self, name) for name in Job.__annotations__}
+        if self.hosts is not None:
+            raise UserError(
+                f"{self.name}: its hosts have stacks in Python, which stay in a process"
+            )
+        fields = {name: getattr(self, name) for name in Job.__annotations__ if name != "hosts"}
         fields["laws"] = self.laws or law_files()
         fields["law_timeout"] = self.law_timeout or law_timeout()
         return json.dumps(fields)
@@ -150,6 +163,7 @@ class Job:
             "max_packets": self.max_packets,
             "max_memory": self.max_memory,
             "timeout": self.timeout,
+            "hosts": None if self.hosts is None else self.hosts.as_native(),
         }
 
 
@@ -296,7 +310,8 @@ def check(job: Job) -> dict[str, Any]:
     if job.until is not None:
         overrides.append(f'duration="{job.until}"')
     try:
-        description: dict[str, Any] = json.loads(engine.check(job.text, job.name, overrides))
+        hosts = job.as_native()["hosts"]
+        description: dict[str, Any] = json.loads(engine.check(job.text, job.name, overrides, hosts))
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
     return description
@@ -360,15 +375,13 @@ def run_jobs(
     sources of each are expected to send, and the warnings of its scenario. On Ctrl-C runs under
     way are dropped and `KeyboardInterrupt` is raised; finished ones have been handed over. Raises
     `UserError`, before anything runs, if a scenario is wrong; after all other jobs,
-    `RunFailedError` if the engine failed on one, else `LawError` if a law of one's own ended one,
-    and else `LimitError` if one exceeded its limits.
+    `RunFailedError` if the engine failed on one, else `LawError` or `StackError` if a law or a
+    stack of one's own ended one, and else `LimitError` if one exceeded its limits. Jobs with hosts
+    go one after the other unless `threads` are given: the interpreter runs one at a time.
     """
     engine = native()
-    failures: list[str] = []
-    reasons: list[str] = []
-    ended: list[tuple[Job, str]] = []
-    exceeded: list[tuple[Job, str]] = []
-    threads = threads or cores()
+    failed: list[tuple[Job, Exception]] = []
+    threads = threads or (1 if any(job.hosts is not None for job in jobs) else cores())
     if any(job.record for job in jobs):
         # The engine imports it for tables; interrupted there, it would give up with a traceback.
         import numpy  # noqa: F401
@@ -380,15 +393,7 @@ def run_jobs(
         done(index, run)
 
     def fail(index: int, error: Exception) -> None:
-        job = jobs[index]
-        if isinstance(error, engine.LimitError):
-            exceeded.append((job, str(error)))
-        elif isinstance(error, engine.LawError):
-            ended.append((job, str(error)))
-        else:
-            again = f"\nrepeat: {repeat_line(job)}" if job.command else ""
-            failures.append(f"{_repeated(job)}: {error}{again}")
-            reasons.append(str(error))
+        failed.append((jobs[index], error))
 
     memory = available_memory()
     share = None if memory is None else memory // max(1, min(threads, len(jobs)))
@@ -400,15 +405,32 @@ def run_jobs(
         engine.run_batch(natives, threads, receive, fail, tick, begins)
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
-    if failures:
+    _raise_first(engine, failed, len(jobs))
+
+
+def _raise_first(engine: Any, failed: Sequence[tuple[Job, Exception]], jobs: int) -> None:
+    """Raise what became of the runs without a result, if there are some among so many `jobs`: the
+    gravest kind, with the first run of that."""
+    kinds = (
+        (engine.LawError, LawError),
+        (engine.StackError, StackError),
+        (engine.LimitError, LimitError),
+    )
+    known = tuple(kind for kind, _ in kinds)
+    if bugs := [(job, str(error)) for job, error in failed if not isinstance(error, known)]:
+        told = [
+            f"{_repeated(job)}: {reason}" + (f"\nrepeat: {repeat_line(job)}" if job.command else "")
+            for job, reason in bugs[:3]
+        ]
         raise RunFailedError(
             "the engine failed on a run; this is a bug in Forebay, please report it to its "
-            "authors with the scenario and this message: " + "; ".join(failures[:3]),
-            reasons[0],
+            "authors with the scenario and this message: " + "; ".join(told),
+            bugs[0][1],
         )
-    for found, kind in ((ended, LawError), (exceeded, LimitError)):
-        if found:
-            raise kind(_told(found, len(jobs)), found[0][1])
+    for kind, raised in kinds:
+        if found := [(job, error) for job, error in failed if isinstance(error, kind)]:
+            ended = [(job, str(error)) for job, error in found]
+            raise raised(_told(ended, jobs), ended[0][1]) from found[0][1].__cause__
 
 
 def _told(found: Sequence[tuple[Job, str]], jobs: int) -> str:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.errors import LawError, UserError, nearest, printable
+from forebay.errors import OwnCodeError, UserError, nearest, printable
 from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, percentile_note, unit_in
 from forebay.run.expressions import Answer, Expression, read
@@ -54,8 +54,9 @@ def run_replications(
 
     `begins` is that of `forebay.run.jobs.run_jobs`. On Ctrl-C the finished replications are
     returned. Raises `ValueError` without replications or threads, or for more than `MAX_RUNS`
-    replications, `UserError` for a wrong scenario, and, when all others are finished, `LawError` if
-    a law of one's own ended one; its `finished` are the results of these.
+    replications, `UserError` for a wrong scenario, and, when all others are finished, `LawError` or
+    `StackError` if a law or a stack of one's own ended one; its `finished` are the results of
+    these.
     """
     number = len(replications)
     if not number:
@@ -86,7 +87,7 @@ def run_replications(
         if not runs:
             raise
         interrupted = True
-    except LawError as error:
+    except OwnCodeError as error:
         error.finished = _in_order(runs) if runs else None
         raise
     return _in_order(runs, interrupted)

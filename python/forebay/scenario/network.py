@@ -67,6 +67,9 @@ class Network:
     _source: str | None = None
     """The text that the network was read from, if that says all of it."""
 
+    attached: Any = None
+    """Hosts with stacks of one's own (`forebay.host.attach`), if it has some. No file has them."""
+
     def __init__(
         self,
         name: str = "network",
@@ -334,6 +337,7 @@ class Network:
         made = Network.__new__(Network)
         made._document = copy.deepcopy(self._document)
         made._source = self._source
+        made.attached = None if self.attached is None else self.attached.copy()
         return made
 
     def differences(self, other: Network) -> list[str]:
@@ -392,7 +396,7 @@ class Network:
 
     def job(self) -> Job:
         """One run of the network, for `forebay.run.jobs.run_jobs`."""
-        return Job(self._written(), self.name)
+        return Job(self._written(), self.name, hosts=self.attached)
 
     def run(
         self,
@@ -417,8 +421,8 @@ class Network:
         returned. What can be run and is hardly meant is issued as `ScenarioWarning` before the runs
         begin, once for all replications, and is in `Results.warnings`. Raises `UserError` for a
         wrong network, `RunFailedError` if a run breaks what must hold: a bug in the engine, and,
-        when all others are finished, `LawError` (`forebay.errors`) if a law of one's own ended one;
-        its `finished` are the results of these.
+        when all others are finished, `LawError` or `StackError` (`forebay.errors`) if a law or a
+        stack of one's own ended one; its `finished` are the results of these.
 
         `max_packets` bounds the data packets that the sources of a run may send, `max_memory` what
         it may take, in bytes or as `"4 GB"` (default: what the machine has left), and `timeout` how
@@ -481,6 +485,8 @@ class Network:
             "zip": [_lists(row) for row in zip],
             "grid": _lists(grid or {}),
         }
+        if self.attached is not None:
+            raise UserError("a sweep runs in processes, where stacks of one's own cannot be")
         job = self.job().but(**_limits(max_packets, max_memory, timeout))
         if Path(out).is_dir():
             refuse_foreign_report(Path(out), "out")

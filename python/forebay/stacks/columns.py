@@ -105,6 +105,7 @@ def measures_of(network: Network) -> Iterator[Measure]:
         rtt = f'round_trips."{ping}"'
         yield _measure("ping_p50", "ping, median", f"{rtt}.p50_rtt", "less", ping)
         yield _measure("ping_p95", "ping, 95 %", f"{rtt}.p95_rtt", "less", ping, headline=True)
+        yield _measure("ping_loss", "pings lost", f"{rtt}.loss_ratio", "less", ping)
 
 
 def _measure(

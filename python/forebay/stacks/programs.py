@@ -43,7 +43,7 @@ from forebay.stacks.networks import STACK
 __all__ = ["HOW", "Program", "asked_line", "speech"]
 
 HOW = "a program built from forebay-host: --with PROGRAM"
-"""Advice for whoever lacks one."""
+"""Advice where there is none."""
 
 LIST_S = 60
 """Seconds that a program may take to list its stacks."""

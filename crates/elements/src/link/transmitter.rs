@@ -493,6 +493,8 @@ impl Transmitter {
         match verdict {
             Verdict::Drop(reason) => drop_arriving(link, packet, reason, cx),
             Verdict::Mark => Self::mark(link, packet, cx),
+            // What clears the field marks nothing.
+            Verdict::Accept if !packet.is_ecn_capable() => {}
             Verdict::Accept => Self::count_mark(link, packet, cx),
         }
         !matches!(verdict, Verdict::Drop(_))

@@ -9,8 +9,10 @@ use forebay_units::Time;
 
 use super::own;
 use super::own::proto;
-use crate::quic_tls::{CERTIFICATE, KEY, SERVER_NAME, provider};
-use crate::{App, Clock, Datagram, Endpoint, Member, Progress, Stack, Transfer, Transmit};
+use crate::quic_tls::{CERTIFICATE, KEY, provider};
+use crate::{
+    App, Clock, Datagram, Endpoint, Member, Progress, SERVER_NAME, Stack, Transfer, Transmit,
+};
 use proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig,
     Event, ServerConfig, StreamId, TransportConfig, VarInt,
@@ -148,16 +150,21 @@ impl Quic {
         self.connections.get_mut(&number)
     }
 
+    /// Its connections.
+    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
+        self.connections.values()
+    }
+
     /// The next event of a connection, with the number of that.
     pub fn poll(&mut self) -> Option<(usize, Event)> {
         let mut all = self.connections.iter_mut();
         all.find_map(|(number, connection)| Some((*number, connection.poll()?)))
     }
 
-    /// The clock by which the stack is told the time: for logs in it.
+    /// The same by `clock`, which a log of the stack shares: the instant of time zero is its start.
     #[must_use]
-    pub fn clock(&self) -> Clock {
-        self.clock
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// Hand events between the connections and their endpoint.

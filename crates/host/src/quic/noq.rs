@@ -1,6 +1,6 @@
 //! noq (noq-proto), as released.
 
-/// What this stack calls otherwise than its ancestor.
+/// Calls that are other ones in its ancestor.
 mod own {
     use std::num::NonZeroUsize;
     use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! quinn (quinn-proto), as released.
 
-/// What this stack calls otherwise than its descendant.
+/// Calls that are other ones in its descendant.
 mod own {
     use std::num::NonZeroUsize;
     use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::windowed::{Idle, LINE, Windowed};
 use forebay_host::{
-    App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit, end_run,
+    App, Datagram, Endpoint, HostError, Network, Progress, Span, Time, Transmit, fail,
 };
 
 /// An endpoint that misbehaves in one way from 50 ms on.
@@ -20,11 +20,12 @@ enum Fault {
     Endless,
     Past,
     Panics,
-    Ends,
     Jumbo,
     Stray,
     Random,
     Busy,
+    Late,
+    Raises,
 }
 
 impl Endpoint for Faulty {
@@ -47,7 +48,6 @@ impl Endpoint for Faulty {
                 let hasher = std::hash::RandomState::new().build_hasher();
                 100 + (hasher.finish() % 1_000) as usize
             }
-            Fault::Ends => end_run("no such peer"),
             Fault::Panics => panic!("no such stream: {}", self.sent),
             _ => return None,
         };
@@ -67,11 +67,17 @@ impl Endpoint for Faulty {
     fn wake(&mut self, _now: Time) {}
 }
 
-struct Restless(bool);
+struct Restless(Fault);
 
 impl App<Faulty> for Restless {
     fn advance(&mut self, now: Time, endpoint: &mut Faulty) -> Progress {
-        if self.0 && now >= endpoint.due { Progress::Busy } else { Progress::Waiting }
+        match self.0 {
+            _ if now < endpoint.due => Progress::Waiting,
+            Fault::Busy => Progress::Busy,
+            Fault::Late => Progress::Until(Time::ZERO),
+            Fault::Raises => fail("its application raised an error".to_owned()),
+            _ => Progress::Waiting,
+        }
     }
 }
 
@@ -80,7 +86,7 @@ fn network(fault: Fault) -> Network {
     let peer = network.attach("b", Windowed::default(), Idle);
     let due = Time::ZERO + Span::from_ms(50);
     let endpoint = Faulty { fault, peer: network.address(peer), sent: 0, due };
-    network.attach("a", endpoint, Restless(fault == Fault::Busy));
+    network.attach("a", endpoint, Restless(fault));
     network
 }
 
@@ -99,8 +105,8 @@ fn faults_end_the_run_and_say_where() {
         (Fault::Endless, "does not stop transmitting: 65536 datagrams"),
         (Fault::Past, "asks to be called again at once, 1000 times without sending anything"),
         (Fault::Busy, "asks to be called again at once, 1000 times without sending anything"),
+        (Fault::Late, "asks to be called again at once, 1000 times without sending anything"),
         (Fault::Panics, "panicked: no such stream: 1"),
-        (Fault::Ends, "ends the run: no such peer"),
         (Fault::Jumbo, "sends a datagram of 1473 B, 1501 B with headers; the MTU is 1500 B"),
         (
             Fault::Stray,
@@ -114,6 +120,12 @@ fn faults_end_the_run_and_say_where() {
     }
 }
 
+/// An error that a language raises as it likes ends the run likewise, in its own words.
+#[test]
+fn errors_of_other_languages_end_the_run() {
+    assert_eq!(message(Fault::Raises), "host a at 0.05 s: its application raised an error");
+}
+
 /// Random numbers of a stack's own are found by a second run, and the first datagram in which the
 /// two differ is named.
 #[test]
@@ -125,8 +137,7 @@ fn randomness_that_leaks_is_found() {
     assert!(message.contains("B from a at 0.05 s (DSCP 0, not ECT) in the first, "), "{message}");
 }
 
-/// What is wrong in a scenario is said as for any scenario, and flows between hosts without stacks
-/// are none.
+/// Errors of a scenario are told as for any scenario, and a host without a stack is one.
 #[test]
 fn scenarios_without_sense_are_refused() {
     let wrong = Network::from_toml(&LINE.replace("8 Mbit/s", "8")).run(None).unwrap_err();

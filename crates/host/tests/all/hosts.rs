@@ -1,7 +1,7 @@
 //! Hosts on networks, with a small protocol.
 
 use super::windowed::{Count, DATA, Idle, LINE, Send, Windowed};
-use forebay_host::{Ecn, HostId, Network, Report, Span, Time};
+use forebay_host::{Ecn, HostId, Member, Network, Report, Script, Span, Time};
 
 /// A sender at `a` of `left` datagrams with a window of `window`, and a receiver at `b`.
 fn pair(text: &str, window: usize, left: u64) -> (Network, [HostId; 2]) {
@@ -32,8 +32,8 @@ fn a_window_of_one_takes_a_round_trip_for_each_datagram() {
     assert!((report.host(receiver).goodput_bps() - goodput).abs() < 1e-6);
 }
 
-/// What applications read is the goodput of their flows, as of any transport: the rows of results
-/// need not know that a stack is real.
+/// Bytes that applications read are the goodput of their flows, as of any transport: the rows of
+/// results need not know that a stack is real.
 #[test]
 fn what_applications_read_is_the_goodput_of_flows() {
     let (report, [_, receiver]) = run(LINE, 50, 2_000);
@@ -123,7 +123,8 @@ fn a_host_that_moves_has_another_address() {
 fn runs_repeat_and_satisfy_all_invariants() {
     let lossy = LINE.replace(
         "delay = \"10 ms\"",
-        "delay = \"10 ms\"\nimpairments = [{ loss = { probability = 0.02 } }, { duplication = { probability = 0.05 } }]",
+        "delay = \"10 ms\"\nimpairments = [{ loss = { probability = 0.02 } }, \
+         { duplication = { probability = 0.05 } }]",
     );
     let report = Network::run_twice(None, || Ok(pair(&lossy, 20, 1_000).0)).unwrap();
     assert!(report.group("a-b").unwrap().counted.duplicated_packets > 0);
@@ -169,4 +170,19 @@ fn captures_have_real_bytes() {
     let file = report.capture("line").unwrap();
     let data = [0x5a_u8; 100];
     assert!(file.windows(100).any(|window| window == data), "the payload is in the file");
+}
+
+/// A script that marks a datagram which is not capable of ECN ends the run: no queue would mark it.
+#[test]
+fn a_mark_needs_a_datagram_that_is_capable_of_ecn() {
+    let mut network = Network::from_toml(LINE);
+    let [from, to] = ["a", "b"].map(|node| network.reserve(node));
+    let peer = network.address(to);
+    network.put(from, Member::new(Windowed::sender(peer, 2, 4), Idle));
+    network.put(to, Member::new(Windowed::default(), Idle));
+    network.script(from, to, Script::new().mark(2));
+    let error = network.run(None).unwrap_err().to_string();
+    let due =
+        "host a at 0 s: its stack sends a datagram not capable of ECN that its script marks CE";
+    assert!(error.contains(due), "{error}");
 }

@@ -129,3 +129,53 @@ delay = "40 ms"
     let lte = &report.link("lte").unwrap();
     assert!(lte.throughput_bps * 6.0 / 1e6 > 20.0, "{lte:?}");
 }
+
+#[cfg(feature = "qlog")]
+/// A log that the stack writes itself has simulated times: with a clock that both share, its events
+/// lie between the beginning and the end of the run, which takes a fraction of that.
+#[test]
+fn a_qlog_of_the_stack_has_simulated_times() {
+    use std::sync::{Arc, Mutex};
+
+    use forebay_host::Clock;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("no writer panics").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let (clock, log) = (Clock::new(), Log::default());
+    let mut qlog = quinn::proto::QlogConfig::default();
+    qlog.writer(Box::new(log.clone())).start_time(clock.instant(Time::ZERO));
+    let mut transport = quinn::transport("cubic");
+    transport.qlog_stream(qlog.into_stream());
+    let server = quinn::server_config(transport);
+    let server = quinn::Quic::server(quinn::endpoint_config(1), server).with_clock(clock);
+    let mut network = Network::from_toml(BOTTLENECK);
+    let server = network.attach("server", server, quinn::Serve::default());
+    let client = quinn::client_config(quinn::transport("cubic"));
+    let client = quinn::Quic::client(quinn::endpoint_config(2), client);
+    network.attach("client", client, quinn::Download::from(network.address(server), None));
+    network.run(None).expect("it runs");
+    let log = log.0.lock().expect("no writer panics");
+    let log = std::str::from_utf8(&log).expect("a qlog is text");
+    let times: Vec<f64> = log
+        .split("\"time\":")
+        .skip(1)
+        .map(|rest| {
+            rest.split([',', '}']).next().expect("a time has an end").parse().expect("a number")
+        })
+        .collect();
+    assert!(times.len() > 1_000, "{}", times.len());
+    assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
+    // In ms: the handshake is over after two round trips of 40 ms, and the last packets are sent
+    // close to the end at 10 s.
+    assert!(times[0] < 80.0 && (9_900.0..=10_000.0).contains(times.last().expect("there are")));
+}

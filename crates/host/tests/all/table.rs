@@ -24,7 +24,7 @@ fn ten_lines_hold_a_stack_to_a_model_and_to_itself() {
     assert!(result.markdown().contains("| goodput_bps | forebay cubic | quinn cubic |"));
 }
 
-/// What is wrong is said with what there is.
+/// Names that are wrong are answered with those that there are.
 #[test]
 fn unknown_networks_and_controls_are_refused() {
     let table = Table::new().model("forebay cubic", "cubic");

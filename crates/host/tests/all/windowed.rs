@@ -25,7 +25,7 @@ const TIMEOUT: Span = Span::from_ms(200);
 /// Both sides of it.
 #[derive(Default)]
 pub struct Windowed {
-    /// Where data go, on the side that sends.
+    /// Destination of data, on the side that sends.
     pub peer: Option<SocketAddr>,
     pub window: usize,
     /// Data that are still to be sent.

@@ -60,6 +60,26 @@ fn turns(s: &mut Scene, before: Ecn, after: Ecn) {
     s.queue(0, CORE, &data(UDP, 0, 0).with_ecn(after), 1);
 }
 
+/// A packet that was sent with `before` and has `after` behind the conditioner of a link that
+/// clears the field.
+fn bleached(before: Ecn, after: Ecn) -> Scene {
+    let mut places = places();
+    places.links[CORE].bleaches = true;
+    let mut scene = Scene::of(places);
+    scene.send(0, &data(UDP, 0, 0).with_ecn(before));
+    scene.colour(0, &data(UDP, 0, 0).with_ecn(after));
+    scene
+}
+
+/// A link that clears the field may take marks and capability away: that is what it is.
+#[test]
+fn a_link_that_bleaches_may_clear_every_codepoint() {
+    for before in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+        let scene = bleached(before, Ecn::NotEct);
+        assert_eq!(scene.breached(Must::MarkKept), 0, "{before:?}");
+    }
+}
+
 pub const CASES: &[Case] = &[
     (Must::MarkCapable, |s| {
         s.send(0, &data(UDP, 0, 0));
@@ -70,6 +90,10 @@ pub const CASES: &[Case] = &[
     (Must::MarkKept, |s| turns(s, Ecn::Ce, Ecn::Ect1)),
     (Must::MarkKept, |s| turns(s, Ecn::NotEct, Ecn::Ce)),
     (Must::MarkKept, |s| turns(s, Ecn::Ect0, Ecn::NotEct)),
+    // A link that clears the field does no more than that.
+    (Must::MarkKept, |s| {
+        *s = bleached(Ecn::Ce, Ecn::Ect0);
+    }),
     (Must::MarkPcn, |s| overpaid(s, Paid::Unmarked)),
     (Must::BucketRate, |s| overpaid(s, Paid::Precedence(0))),
     (Must::BucketRate, |s| overpaid(s, Paid::Passed)),

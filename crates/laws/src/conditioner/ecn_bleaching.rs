@@ -11,7 +11,7 @@ use crate::LinkFacts;
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "ecn_bleaching",
     summary: "Clears the ECN field of packets, so that marks are lost and later queues drop.",
-    source: "RFC 3168, section 18.1.1 (erasing); RFC 8087, section 3.2 (bleaching)",
+    source: "RFC 3168, section 18.1.1 (erasing); RFC 8087, section 3.5 (bleaching)",
     example: "share = 1.0",
     fields: EcnBleachingParameters::FIELDS,
     probes: &[],
@@ -22,7 +22,7 @@ parameters! {
     /// Parameters of ECN bleaching.
     pub struct EcnBleachingParameters {
         /// Probability with which a packet loses its ECN field, 0 to 1; each by itself.
-        share: f64 = 1.0, "ours: all packets, as of a router that rewrites the octet";
+        share: f64 = 1.0, "RFC 8087, section 3.5 (bleaching)";
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// What is no probability is refused at its place.
+    /// A share that is no probability is refused at its place.
     #[test]
     fn other_shares_are_refused() {
         for share in [-0.1, 1.1, f64::NAN] {

@@ -356,7 +356,7 @@ impl Capture {
     }
 }
 
-/// What travels beside a packet.
+/// Data that travel beside a packet.
 #[derive(Clone, Copy, Default)]
 struct Beside<'p> {
     blocks: SackBlocks,

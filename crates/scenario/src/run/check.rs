@@ -340,6 +340,10 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         shares: link.port.is_some(),
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
+        bleaches: resolved
+            .range(format!("{path}conditioner")..)
+            .take_while(|(key, _)| key.starts_with(&format!("{path}conditioner")))
+            .any(|(key, _)| key.split('.').any(|part| part == "ecn_bleaching")),
         impaired: has("impairment") || link.failure.is_some(),
         reorders: given().any(|(key, value)| {
             let classify = |at| resolved.get(&format!("{at}.classify"));
