@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKSPACE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
 VERSION = WORKSPACE["package"]["version"]
 PRIVATE = {"forebay-fuzz", "forebay-host-c", "forebay-native", "forebay-python", "forebay-wasm"}
-"""Crates that are parts of programs, of which no other project makes use."""
+"""Crates that are parts of programs, of which no crate of another project makes use."""
 
 
 def _packages() -> list[dict[str, Any]]:
@@ -30,7 +30,7 @@ PUBLISHED = {package["name"]: package for package in _packages() if package["pub
 
 def test_what_is_published_are_the_libraries() -> None:
     """All crates below crates/ can be published but those that are parts of programs: a module for
-    Python, one for pages and bodies of fuzz targets. Examples cannot."""
+    Python, one for pages, a library for C and bodies of fuzz targets. Examples cannot."""
     folders = {f"forebay-{path.name}" for path in (ROOT / "crates").iterdir() if path.is_dir()}
     assert folders >= PRIVATE
     assert set(PUBLISHED) == folders - PRIVATE

@@ -1,4 +1,4 @@
-/* forebay_host.h: protocol stacks in C on networks of Forebay, in virtual time. Interface version 1.
+/* forebay_host.h: protocol stacks in C on networks of Forebay, in virtual time. Version 1.
  *
  * This file is in the public domain (CC0 1.0).
  *
@@ -86,7 +86,7 @@ enum {
   FOREBAY_UNTIL = 2,    /* it waits for the stack, at most until `until_ps` */
   FOREBAY_FINISHED = 3, /* it is done; it is asked further, as its peer may not be */
   FOREBAY_FAILED = 4    /* it cannot continue, for `reason`, such as that its connection was lost:
-                           an outcome, which the report has; the run goes on */
+                           an outcome, which the report has; the run continues */
 };
 
 /* What belongs to some answers of `advance`. */
@@ -98,10 +98,10 @@ typedef struct forebay_progress {
 /* Takes a quantity by name, such as ("cwnd_bytes", 14720). `to` is what was handed in with it. */
 typedef void forebay_visit(void *to, const char *name, double value);
 
-/* The functions of a stack. All but `receive` and `transmit` may be NULL, and so left out of a table
- * that is written with designators. Where a stack is at work it is asked in this order, again until
- * nothing is left to do at the time: `advance`, `transmit` until it returns 0, `timeout`, and `wake`
- * if that time has come. Times never decrease from call to call. */
+/* The functions of a stack. All but `receive` and `transmit` may be NULL, and so left out of a
+ * table that is written with designators. Where a stack is at work it is asked in this order, again
+ * until nothing is left to do at the time: `advance`, `transmit` until it returns 0, `timeout`, and
+ * `wake` if that time has come. Times never decrease from call to call. */
 typedef struct forebay_endpoint {
   size_t size; /* sizeof(forebay_endpoint) */
   /* A datagram has arrived. */
@@ -130,8 +130,8 @@ typedef struct forebay_endpoint {
   void (*figures)(const void *stack, forebay_visit *visit, void *to);
 } forebay_endpoint;
 
-/* End the run, from within a call of a stack, once that call has returned: forebay_run returns NULL,
- * and the message names the host, the time and `reason`. */
+/* End the run, from within a call of a stack, once that call has returned: forebay_run returns
+ * NULL, and the message names the host, the time and `reason`. */
 void forebay_stop(const char *reason);
 
 /* ---- A network ----------------------------------------------------------------------- */
@@ -160,9 +160,9 @@ void forebay_network_record(forebay_network *net);
 /* Capture what passes the near end of `link`, with the real bytes of datagrams. */
 void forebay_network_capture(forebay_network *net, const char *link);
 
-/* Make a host at a node of the scenario. Returns its number: 0, 1, 2, ... `calls` is copied; `stack`
- * is yours, and must stay until forebay_run has returned, or the network is freed. Hosts exchange
- * datagrams with all others, unless forebay_network_connect says which. */
+/* Make a host at a node of the scenario. Returns its number: 0, 1, 2, ... `calls` is copied;
+ * `stack` is yours, and must stay until forebay_run has returned, or the network is freed. Hosts
+ * exchange datagrams with all others, unless forebay_network_connect says which. */
 uint32_t forebay_network_attach(forebay_network *net, const char *node,
                                 const forebay_endpoint *calls, void *stack);
 /* The same in two steps, for stacks that must know addresses of others before they are made. */
@@ -183,13 +183,13 @@ forebay_address forebay_network_move_host(forebay_network *net, uint32_t host, c
 /* Run it, once. NULL if something is wrong with the network, or a stack is at fault: it stops the
  * run, does not stop transmitting, asks to be called again and again, sends to where no host is. */
 forebay_report *forebay_run(forebay_network *net);
-/* Run what `make(argument)` makes twice, the second time watched by all invariants. NULL also if the
- * runs differ: then forebay_error() names the first datagram in which they do. Networks that `make`
- * returns are freed; the stacks of the first are no longer called when it makes the second. */
+/* Run what `make(argument)` makes twice, the second time watched by all invariants. NULL also if
+ * the runs differ: then forebay_error() names the first datagram in which they do. Networks that
+ * `make` returns are freed; stacks of the first are no longer called when it makes the second. */
 forebay_report *forebay_run_twice(forebay_network *(*make)(void *argument), void *argument);
 
-/* What was wrong when a function failed in this thread last; "" if none has. It stays until the next
- * one fails. */
+/* What was wrong when a function failed in this thread last; "" if none has. It stays until the
+ * next one fails. */
 const char *forebay_error(void);
 /* The version of Forebay. */
 const char *forebay_version(void);
@@ -204,7 +204,7 @@ typedef struct forebay_host_report {
   uint64_t marked;     /* received datagrams that were marked CE */
   uint64_t missed;     /* that came before it started, or to an address that it had left */
   uint64_t delivered;  /* bytes that its application read */
-  double goodput_bps;  /* these in bit/s, from its start until it finished, or to the end of the run */
+  double goodput_bps;  /* these in bit/s, from its start until it finished or the run ended */
   double started_s;
   double finished_s;   /* NaN if its application did not finish */
   double failed_s;     /* NaN if it did not fail */
@@ -223,9 +223,9 @@ const forebay_host_report *forebay_report_host(const forebay_report *report, uin
 double forebay_report_value(const forebay_report *report, const char *path);
 /* The whole report: {"result": {...}, "hosts": [...]}. `result` is that of any scenario. */
 const char *forebay_report_json(const forebay_report *report);
-/* The numbers in a column of a table that was recorded, such as "cwnd_bytes", which a stack's probes
- * name, in "series/flows.server-client", where "time_s" is another. NULL if it is not there, or has
- * no numbers: forebay_error() says what there is. */
+/* The numbers in a column of a table that was recorded, such as "cwnd_bytes", which a stack's
+ * probes name, in "series/flows.server-client", where "time_s" is another. NULL if it is not there,
+ * or has no numbers: forebay_error() says what there is. */
 const double *forebay_report_column(const forebay_report *report, const char *table,
                                     const char *column, size_t *length);
 /* The capture at `link`, a file in the format pcapng; NULL if nothing was captured there. */
@@ -244,8 +244,8 @@ static inline double forebay_s(uint64_t time_ps) { return (double)time_ps * 1e-1
 static inline uint64_t forebay_ps_from(uint64_t count, uint64_t unit_ps) {
   return count > FOREBAY_NO_TIME / unit_ps ? FOREBAY_NO_TIME : count * unit_ps;
 }
-/* Units in picoseconds; FOREBAY_NO_TIME if no run reaches it, as for a stack whose own "never" is the
- * largest number. */
+/* Units in picoseconds; FOREBAY_NO_TIME if no run reaches it, as for a stack whose own "never" is
+ * the largest number. */
 static inline uint64_t forebay_from_ns(uint64_t ns) { return forebay_ps_from(ns, 1000u); }
 static inline uint64_t forebay_from_us(uint64_t us) { return forebay_ps_from(us, 1000000u); }
 static inline uint64_t forebay_from_ms(uint64_t ms) { return forebay_ps_from(ms, 1000000000u); }

@@ -43,7 +43,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// What is written where there is no address.
+    /// The place of an address where there is none.
     pub const NONE: Self = Self { ip: [0; 4], port: 0 };
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// What was wrong when a function failed last.
+    /// The message of the function that failed last.
     static ERROR: RefCell<CString> = RefCell::default();
 }
 

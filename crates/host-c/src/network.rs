@@ -74,7 +74,7 @@ unsafe fn change<R>(
     unsafe { net.as_mut() }?.change(function, call)
 }
 
-/// The functions of the header that change a network: each is unsafe as [`change`] and [`text`] are.
+/// Functions of the header that change a network: each is unsafe as [`change`] and [`text`] are.
 macro_rules! functions {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $out:ty = $none:path)?
         { |$own:pat_param, $network:pat_param| $body:expr })*) => {

@@ -35,7 +35,7 @@ struct Stack {
     own: *mut c_void,
 }
 
-// SAFETY: hosts are called one at a time, in the thread that runs their network, as the header says.
+// SAFETY: hosts are called one at a time, in the thread that runs their network.
 unsafe impl Send for Stack {}
 
 /// A stack with the application that is behind the same functions.
@@ -50,8 +50,8 @@ struct Application(Stack);
 /// The stack at `own` by the functions at `calls`, as a member of a network.
 ///
 /// # Safety
-/// `calls` is null or leads to a table as the header has it, whose functions may be called with `own`
-/// as long as the member is there.
+/// `calls` is null or leads to a table as the header has it, whose functions may be called with
+/// `own` as long as the member is there.
 pub(crate) unsafe fn member(
     calls: *const abi::Endpoint,
     own: *mut c_void,
@@ -88,18 +88,18 @@ pub(crate) unsafe fn member(
     }
 }
 
-/// What `call` of a function returns, unless that has asked for the end of the run.
+/// The result of `call` of a function, unless that has asked for the end of the run.
 fn unless_stopped<R>(call: impl FnOnce() -> R) -> R {
     let value = call();
     match STOPPED.take() {
-        Some(reason) => wrong(reason),
+        Some(reason) => end(&reason),
         None => value,
     }
 }
 
-/// End the run: a function has asked for that, or answered what is not allowed.
-fn wrong(what: String) -> ! {
-    fail(format!("its stack ends the run: {what}"))
+/// End the run: a function has asked for that, or its answer is not allowed.
+fn end(reason: &str) -> ! {
+    fail(format!("its stack ends the run: {reason}"))
 }
 
 impl Endpoint for Both {
@@ -131,7 +131,7 @@ impl Endpoint for Both {
             return None;
         }
         let Some(written) = self.buffer.get(..length) else {
-            wrong(format!("transmit returned {length} B; its buffer has {capacity} B"))
+            end(&format!("transmit returned {length} B; its buffer has {capacity} B"))
         };
         bytes.extend_from_slice(written);
         let ecn = match out.ecn {
@@ -139,12 +139,12 @@ impl Endpoint for Both {
             1 => Ecn::Ect1,
             2 => Ecn::Ect0,
             3 => Ecn::Ce,
-            other => wrong(format!("transmit wrote {other} as ECN field; allowed are 0 to 3")),
+            other => end(&format!("transmit wrote {other} as ECN field; allowed are 0 to 3")),
         };
         let dscp = match out.dscp {
             abi::DSCP_OF_FLOW => None,
             dscp @ 0..64 => Some(dscp),
-            other => wrong(format!("transmit wrote {other} as DSCP; allowed are 0 to 63")),
+            other => end(&format!("transmit wrote {other} as DSCP; allowed are 0 to 63")),
         };
         Some(Transmit { to: out.to.into(), ecn, dscp })
     }
@@ -204,7 +204,7 @@ impl App<Both> for Application {
                 let reason = unsafe { text(out.reason, "its reason") };
                 Progress::Failed(reason.map_or_else(|why| why, str::to_owned))
             }
-            other => wrong(format!("advance returned {other}; allowed are 0 to 4")),
+            other => end(&format!("advance returned {other}; allowed are 0 to 4")),
         }
     }
 

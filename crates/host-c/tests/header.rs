@@ -121,8 +121,8 @@ fn compile(compiler: &str, options: &[&str], name: &str, text: &str) -> Option<S
     Some(if run.status.success() { String::new() } else { format!("it failed: {said}") })
 }
 
-/// Structs and numbers of the header are those that the library reads and writes: a field at another
-/// place is a stack whose functions are others.
+/// Structs and numbers of the header are those that the library reads and writes: a field at
+/// another place is a stack whose functions are others.
 #[test]
 fn the_header_says_what_the_library_does() {
     let options = ["-std=c11", "-fsyntax-only"];
@@ -147,8 +147,8 @@ fn the_header_is_one_of_c99_and_cpp() {
     assert_eq!(said.unwrap_or_default(), "");
 }
 
-/// Times in other units are rounded down where a clock is read, and up where a wake-up is asked for,
-/// and what is too large is never.
+/// Times in other units are rounded down where a clock is read, and up where a wake-up is asked
+/// for, and what is too large is never.
 #[test]
 fn times_are_converted() {
     let text = r#"

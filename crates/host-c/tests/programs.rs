@@ -46,7 +46,7 @@ fn window(name: &str) -> PathBuf {
     linked(&here().join("../../examples/host-c/window.c"), name)
 }
 
-/// What a program says, and its exit status.
+/// Words of a program, and its exit status.
 fn run(program: &Path, arguments: &[&str]) -> (String, i32) {
     let done = Command::new(program).args(arguments).output().unwrap();
     let said = [done.stdout, done.stderr].concat();
@@ -110,7 +110,7 @@ fn what_is_lost_is_sent_again() {
     assert!((fresh - 40.0..=fresh).contains(&delivered.round()), "{delivered} of {fresh}: {said}");
 }
 
-/// A run repeats: beside Forebay's CUBIC on a network that comes with it, in processes of their own.
+/// A run repeats, beside Forebay's CUBIC on a network that comes with it, in another process.
 #[test]
 fn runs_on_networks_that_are_ready_repeat() {
     let program = window("ready");
@@ -147,8 +147,8 @@ fn errors_of_the_example_are_messages() {
     assert!(said.starts_with("error: none.toml: cannot be read: "), "{said}");
 }
 
-/// What a stack is handed, and what a report has of what it answers. A datagram of 1472 B that sets
-/// out at 50 ms arrives 1.5 ms and 10 ms later; the goodput is what was read until then, all of it
+/// A stack is handed what the other sent, and the report has what it answered. A datagram of 1472 B
+/// that sets out at 50 ms arrives 1.5 ms and 10 ms later; the goodput is what was read until then,
 /// when the receiver is done. The sender waits until 70 ms, and fails.
 #[test]
 fn functions_of_a_stack_and_of_reports_say_what_happens() {
