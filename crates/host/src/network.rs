@@ -52,8 +52,6 @@ struct Attached {
     addresses: Vec<(SocketAddr, String)>,
     moves: Vec<(Time, usize)>,
     start: Time,
-    /// True if its datagrams are whole IP packets.
-    bare: bool,
     /// True if it has the place of an end of a flow of the scenario.
     taken: bool,
     /// The script of the datagrams that it sends to another host.
@@ -186,9 +184,8 @@ impl Network {
     /// Make a host at `node` without a stack, of a group that was taken over or not.
     fn place(&mut self, name: String, node: &str, taken: bool) -> HostId {
         let addresses = vec![(self.next_address(), node.to_owned())];
-        let (member, moves, script) = (None, Vec::new(), None);
-        let (start, bare) = (Time::ZERO, false);
-        self.hosts.push(Attached { name, member, addresses, moves, start, bare, taken, script });
+        let (member, moves, start, script) = (None, Vec::new(), Time::ZERO, None);
+        self.hosts.push(Attached { name, member, addresses, moves, start, taken, script });
         HostId(self.hosts.len() - 1)
     }
 
@@ -212,13 +209,6 @@ impl Network {
     /// Have `host` start at `time`; datagrams that come before are lost.
     pub fn start_at(&mut self, host: HostId, time: Time) -> &mut Self {
         self.hosts[host.0].start = time;
-        self
-    }
-
-    /// Have what `host` sends be whole IP packets, as those of a kernel, which the network gives no
-    /// headers of UDP and IP.
-    pub fn bare(&mut self, host: HostId) -> &mut Self {
-        self.hosts[host.0].bare = true;
         self
     }
 
@@ -391,7 +381,8 @@ impl Network {
         for ends in self.ends(pairs) {
             let [from, to] = ends.1.map(|address| quoted(nodes[&address]));
             let name = quoted(&ends.0);
-            let stack = if self.hosts[ends.2[0]].bare { "{ header = \"0 B\" }" } else { "{}" };
+            let bare = self.hosts[ends.2[0]].member.as_ref().is_some_and(|member| member.bare);
+            let stack = if bare { "{ header = \"0 B\" }" } else { "{}" };
             written += &format!("\n[flows.{name}]\nfrom = {from}\nto = {to}\nstack = {stack}\n");
         }
         text.push_str(&written);

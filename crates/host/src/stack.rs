@@ -5,17 +5,28 @@ use std::net::SocketAddr;
 use crate::endpoint::{App, Both, Endpoint, Party};
 
 /// A stack with its application, which becomes a host where it is attached.
-pub struct Member(Box<dyn Party>);
+pub struct Member {
+    party: Box<dyn Party>,
+    /// True if its datagrams are whole IP packets.
+    pub(crate) bare: bool,
+}
 
 impl Member {
     /// `endpoint`, on which `app` runs.
     #[must_use]
     pub fn new<E: Endpoint + 'static, A: App<E> + 'static>(endpoint: E, app: A) -> Self {
-        Self(Box::new(Both { endpoint, app }))
+        Self { party: Box::new(Both { endpoint, app }), bare: false }
+    }
+
+    /// The same, whose datagrams are whole IP packets, as those of a kernel: the network gives them
+    /// no headers of UDP and IP.
+    #[must_use]
+    pub fn bare(self) -> Self {
+        Self { bare: true, ..self }
     }
 
     pub(crate) fn party(self) -> Box<dyn Party> {
-        self.0
+        self.party
     }
 }
 

@@ -67,15 +67,13 @@ impl Hosts {
         for (id, host) in ids.iter().zip(&self.hosts) {
             let Attached { node, start, moves, headers, .. } = host;
             network.start_at(*id, time("start", node, start)?);
-            if !headers {
-                network.bare(*id);
-            }
             for (to, at) in moves {
                 network.move_host(*id, to, time("move", node, at)?);
             }
             let (endpoint, application) =
                 Python::attach(|py| (host.endpoint.clone_ref(py), host.application.clone_ref(py)));
-            network.put(*id, member(endpoint, application, raised));
+            let made = member(endpoint, application, raised);
+            network.put(*id, if *headers { made } else { made.bare() });
         }
         for (one, other) in &self.peers {
             network.connect(ids[*one], ids[*other]);

@@ -32,15 +32,18 @@ fn a_window_of_one_takes_a_round_trip_for_each_datagram() {
     assert!((report.host(receiver).goodput_bps() - goodput).abs() < 1e-6);
 }
 
-/// What bare hosts send gets no header: 972 B and 8 B are 972 us and 8 us at 8 Mbit/s, where the
+/// A bare host's datagrams get no header: 972 B and 8 B are 972 us and 8 us at 8 Mbit/s, where the
 /// test before has 28 B more each way.
 #[test]
 fn datagrams_of_bare_hosts_get_no_header() {
-    let (mut network, [sender, receiver]) = pair(LINE, 1, 10);
-    network.bare(sender).bare(receiver);
+    let mut network = Network::from_toml(LINE);
+    let receiver = Member::new(Windowed::default(), Count::to(10)).bare();
+    let receiver = network.attach_member("b", receiver);
+    let sender = Windowed::sender(network.address(receiver), 1, 10);
+    network.attach_member("a", Member::new(sender, Send::default()).bare());
     let report = network.run(None).unwrap();
-    let round = Span::from_us(DATA as u64 + 10_000 + 8 + 10_000);
-    let arrival = Time::ZERO + round.times(9) + Span::from_us(DATA as u64 + 10_000);
+    let there = Span::from_us(DATA as u64 + 10_000);
+    let arrival = Time::ZERO + (there + Span::from_us(8 + 10_000)).times(9) + there;
     assert_eq!(report.host(receiver).finished_s, Some(arrival.seconds()));
 }
 
