@@ -21,7 +21,10 @@ from forebay.run.limits import wall_time
 
 pytestmark = pytest.mark.long
 
-RUNNING = ("run", "sweep", "find", "suite", "reproduce", "transports", "linux", "tcp-script")
+RUNNING = (
+    *("run", "sweep", "find", "suite", "stacks"),
+    *("reproduce", "transports", "linux", "tcp-script"),
+)
 READING = ("check", "mechanisms", "schema")
 SCRIPTS = Path(__file__).resolve().parents[2] / "validation/tcp-scripts"
 
