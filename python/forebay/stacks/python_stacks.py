@@ -71,7 +71,8 @@ def version(stack: str) -> str:
     name = where if colon else stack
     if not name.endswith(".py"):
         try:
-            return f"{name} {version_of(name.partition('.')[0])}"
+            library = name.removeprefix(f"{HOST}.").partition(".")[0]
+            return f"{name} {version_of(library)}"
         except PackageNotFoundError:
             spec = _spec(name)
             name = "" if spec is None or spec.origin is None else spec.origin
