@@ -107,7 +107,7 @@ def test_a_forge_has_a_heading_for_each_page_of_the_program() -> None:
 ILLUSTRATED = [
     *sorted((ROOT / "docs/tutorial").glob("*.md")),
     *(ROOT / f"docs/guides/{name}.md" for name in ("lab", "linux", "performance", "plots")),
-    ROOT / "docs/guides/statistics.md",
+    *(ROOT / f"docs/guides/{name}.md" for name in ("protocol-implementers", "statistics")),
 ]
 
 
