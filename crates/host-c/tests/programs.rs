@@ -121,18 +121,6 @@ fn runs_on_networks_that_are_ready_repeat() {
     assert_ne!(run(&program, &["bufferbloat", "65"]).0, said);
 }
 
-/// The library for static links makes the same runs.
-#[test]
-#[cfg(target_os = "linux")]
-fn the_static_library_is_the_same() {
-    let archive = libraries().join(format!("{DLL_PREFIX}forebay_host_c.a"));
-    let source = here().join("../../examples/host-c/window.c");
-    let how = [archive.to_str().unwrap(), "-lgcc_s", "-lpthread", "-lm", "-ldl"];
-    let alone = run(&built(&source, "static", &how), &["policer", "20"]);
-    assert_eq!(alone.1, 0, "{}", alone.0);
-    assert_eq!(alone, run(&window("shared"), &["policer", "20"]));
-}
-
 /// A network that does not exist is answered with those that do, and status 2.
 #[test]
 fn errors_of_the_example_are_messages() {
