@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 #![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "programs are compiled")]
 
-use std::env::consts::DLL_PREFIX;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
