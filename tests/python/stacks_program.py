@@ -53,6 +53,7 @@ def main() -> None:
     """Do what the first word says."""
     if sys.argv[1:] == ["list"]:
         versions = [{"name": name, "version": "test 1.0"} for name in STACKS]
+        versions[1]["unseeded"] = "it draws from the operating system"
         print(json.dumps({"forebay": "0.1.0", "stacks": versions}))
         return
     assert sys.argv[1:] == ["cells"]

@@ -16,7 +16,7 @@ from forebay.drawing import to_file
 from manual import build, sources
 from manual.links import Links
 from manual.navigation import navigation
-from manual.pictures import PICTURES, block
+from manual.pictures import FOLDER, PACKAGED, PICTURES, block
 from manual.reference import reference
 from manual.sources import ROOT, Page
 
@@ -125,6 +125,8 @@ def test_pictures_are_drawn_of_what_pages_show() -> None:
     for name in PICTURES:
         assert f"(../images/{name}.svg)" in text
         assert (ROOT / f"docs/images/{name}.svg").stat().st_size < 60_000
+    for name, copy in PACKAGED.items():
+        assert copy.read_bytes() == (FOLDER / f"{name}.svg").read_bytes()
     drawn = ElementTree.fromstring(to_file(PICTURES["first-run"]()))
     words = {each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")}
     assert {"limit 50 packets", "limit 10 packets", "queue (packets)"} <= words

@@ -207,6 +207,19 @@ def test_runs_that_fail_are_named(
     assert not Path("base.json").exists()
 
 
+def test_a_stack_whose_runs_do_not_repeat_is_named(table: Path, forebay: front.Forebay) -> None:
+    """A table says of which stack runs do not repeat, and why, so that no digit of it is taken for
+    one that comes again; of others it says nothing of the kind."""
+    text = table.read_text(encoding="utf-8")
+    words = ("--with", PROGRAM, "--markdown", "comment.md", "--out")
+    for stack, named in (("own cubic", False), ("slow reno", True)):
+        table.write_text(text.replace("own cubic", stack), encoding="utf-8")
+        assert forebay("stacks", str(table), *words, stack).status == 0
+        said = Path("comment.md").read_text(encoding="utf-8")
+        reason = "its runs do not repeat digit by digit: it draws from the operating system"
+        assert (f"{stack}, test 1.0 ({reason})" in said) == named
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words", "told"),
     [

@@ -30,6 +30,8 @@ from manual.sources import ROOT
 __all__ = ["PICTURES", "block", "pictures"]
 
 FOLDER = ROOT / "docs/images"
+PACKAGED = {"quic-window": ROOT / "crates/host/window.svg"}
+"""Pictures that a crate shows too, whose package has a copy."""
 MAX_BYTES = 60_000
 """Bytes of a picture."""
 
@@ -41,6 +43,8 @@ def pictures() -> None:
         if len(text.encode()) >= MAX_BYTES:
             raise SystemExit(f"docs/images/{name}.svg: {len(text.encode())} bytes")
         write_text(FOLDER / f"{name}.svg", text)
+        if name in PACKAGED:
+            write_text(PACKAGED[name], text)
 
 
 def block(page: str, name: str) -> str:

@@ -59,7 +59,10 @@ def column_of(table: Table, label: str, stack: StackFile, program: Program | Non
         assert program is not None
         found = program.version(stack.program, f"{place}.program")
         part = f"program {stack.program} {found} {program.contents}"
-        return Column(label, "program", f"{stack.program}, {found}", {}, stack.program, part)
+        reason = program.unseeded[stack.program]
+        repeats = f" (its runs do not repeat digit by digit: {reason})" if reason else ""
+        told = f"{stack.program}, {found}{repeats}"
+        return Column(label, "program", told, {}, stack.program, part)
     name = located_stack(stack.python, table.path.parent, f"{place}.python")
     found = version(name)
     return Column(label, "python", f"{stack.python}, {found}", {}, name, f"python {name} {found}")

@@ -58,8 +58,9 @@ _RESULT = {
 
 
 class Program:
-    """A program that was asked for its stacks: `command`, its words, and `versions` of its stacks
-    by name. Raises `UserError` if it cannot be started, or does not answer as it should."""
+    """A program that was asked for its stacks: `command`, its words, and by the name of a stack its
+    `versions`, and why its runs do not repeat, `unseeded`, empty where they do. Raises `UserError`
+    if it cannot be started, or does not answer as it should."""
 
     def __init__(self, words: str) -> None:
         self.words = words
@@ -71,6 +72,7 @@ class Program:
             raise UserError(f"--with: {error}; {HOW}") from None
         self.forebay = str(found["forebay"])
         self.versions = {str(each["name"]): str(each["version"]) for each in found["stacks"]}
+        self.unseeded = {str(each["name"]): each.get("unseeded") or "" for each in found["stacks"]}
 
     def version(self, stack: str, place: str) -> str:
         """The version of a stack. Raises `UserError`, which begins with `place`, for one that the
